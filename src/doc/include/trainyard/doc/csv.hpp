@@ -1,0 +1,36 @@
+#pragma once
+// RFC 4180 tables with a header row. Every cell's place is known to the line.
+
+#include <string>
+#include <string_view>
+#include <unordered_map>
+#include <vector>
+
+#include "trainyard/base/result.hpp"
+
+namespace trainyard::doc {
+
+class CsvTable {
+  public:
+    const std::string& file() const { return file_; }
+    const std::vector<std::string>& header() const { return header_; }
+    std::size_t size() const { return rows_.size(); }
+    bool has(std::string_view column) const;
+    /// Cell text; empty if the cell is empty or the column does not exist.
+    std::string_view cell(std::size_t row, std::string_view column) const;
+    int line(std::size_t row) const { return lines_[row]; }
+
+  private:
+    friend Result<CsvTable> parse_csv(std::string_view text, std::string_view file);
+    std::string file_;
+    std::vector<std::string> header_;
+    std::vector<std::vector<std::string>> rows_;
+    std::vector<int> lines_;
+    std::unordered_map<std::string, std::size_t> index_;
+};
+
+/// Refuses: empty text, over 64 MiB, invalid UTF-8, NUL, a duplicate column, a row with another number of cells,
+/// an unterminated quote. Lines starting with '#' before the header are comments.
+Result<CsvTable> parse_csv(std::string_view text, std::string_view file);
+
+}  // namespace trainyard::doc

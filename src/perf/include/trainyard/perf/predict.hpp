@@ -1,0 +1,130 @@
+#pragma once
+// Step time and memory of one training configuration on one homogeneous cluster: an analytical model, one file and one
+// docs/model/ page per term. Pure and deterministic; no I/O.
+
+#include <array>
+#include <memory>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainyard/base/result.hpp"
+#include "trainyard/base/units.hpp"
+#include "trainyard/catalog/catalog.hpp"
+#include "trainyard/workload/training.hpp"
+
+namespace trainyard::perf {
+
+/// What joins nodes. Bandwidth is per node, one direction.
+enum class Fabric { none, efa, infiniband, ethernet_rdma, tcp };
+struct Interconnect {
+    Fabric fabric = Fabric::none;
+    BytesPerSecond per_node;
+};
+
+/// Identical nodes of identical accelerators.
+struct Cluster {
+    const catalog::Accelerator* accelerator = nullptr;
+    int accelerators = 1;           ///< chips in all
+    int accelerators_per_node = 1;  ///< chips that share the intra-node link
+    catalog::LinkKind intra_link = catalog::LinkKind::none;
+    BytesPerSecond intra_bandwidth;  ///< one direction, per accelerator
+    Interconnect inter;
+    int nodes() const { return (accelerators + accelerators_per_node - 1) / accelerators_per_node; }
+};
+
+/// Where the time of one optimizer step goes. Exposed = not hidden behind compute. Sums to `total` exactly.
+struct StepBreakdown {
+    Seconds gemm;             ///< matrix products of the busiest pipeline stage, all micro-batches
+    Seconds attention;        ///< score and value products with their softmax
+    Seconds memory_bound;     ///< norms, activations, residuals, dropout, rotary embedding
+    Seconds head_loss;        ///< logits and cross entropy
+    Seconds recompute;        ///< forward work done again in backward
+    Seconds launch;           ///< device idle because the host cannot launch kernels fast enough
+    Seconds tensor_comm;      ///< exposed
+    Seconds expert_comm;      ///< exposed all-to-all
+    Seconds context_comm;     ///< exposed
+    Seconds pipeline_comm;    ///< exposed
+    Seconds pipeline_bubble;
+    Seconds data_comm;        ///< exposed gradient reduction and weight gathering
+    Seconds optimizer;
+    Seconds straggler;        ///< waiting for the slowest of many devices
+    Seconds total;
+};
+
+/// Peak bytes on the device with the most, by what is alive at that moment.
+struct MemoryBreakdown {
+    Bytes weights;
+    Bytes gradients;
+    Bytes optimizer;    ///< moments and fp32 master copy
+    Bytes activations;  ///< kept for backward, all micro-batches in flight on the heaviest stage
+    Bytes logits;
+    Bytes gathered;     ///< ZeRO-3/FSDP units gathered at once, communication buckets
+    Bytes workspace;    ///< temporaries of the layer in flight
+    Bytes fragmentation;
+    Bytes runtime;      ///< CUDA/Neuron context, cuBLAS, NCCL buffers
+    Bytes total;
+    Bytes capacity;     ///< usable on this device
+    int stage = 0;      ///< pipeline stage that is heaviest
+    bool fits() const { return total <= capacity; }
+    std::string_view largest() const;  ///< name of the largest term
+};
+
+struct Prediction {
+    StepBreakdown step;
+    MemoryBreakdown memory;
+    Flop model_flop;           ///< per step, all devices, forward + backward without recomputation (causal: half the scores)
+    Flop model_flop_full;      ///< the same counting the full score matrix (PaLM / Megatron convention)
+    Flop hardware_flop;        ///< with recomputation
+    TokensPerSecond tokens_per_second;  ///< whole cluster
+    double mfu = 0;            ///< model_flop_full per second / (devices * vendor peak of the precision)
+    double communication_share = 0;  ///< exposed communication / step
+    double bubble_share = 0;
+    std::vector<std::string> notes;  ///< assumptions made for inputs that were unknown
+};
+
+/// The fitted and cited constants of the model (data/perf/*.csv). Opaque here; see perf/constants.hpp.
+struct Constants;
+const Constants& default_constants();
+
+/// Fast repeated prediction on one accelerator: per-layer costs are memoised on (TP, CP, EP, micro-batch, …).
+/// Not thread-safe; make one per thread.
+class Predictor {
+  public:
+    Predictor(const workload::Model& model, const Cluster& cluster, const Constants& constants = default_constants());
+    ~Predictor();
+    Predictor(Predictor&&) noexcept;
+    Predictor& operator=(Predictor&&) noexcept;
+
+    /// Same model and accelerator, another size or fabric (keeps the memo of everything that does not depend on it).
+    void resize(int accelerators);
+    /// Precondition: workload::check_mapping(model, t) is empty and t.parallel.devices() == cluster.accelerators.
+    Prediction predict(const workload::Training& t);
+    /// Memory only: cheaper, for pruning.
+    MemoryBreakdown memory(const workload::Training& t);
+    /// A cheap bound: no configuration with this training can step faster (pure math at achievable peak, no communication).
+    Seconds lower_bound(const workload::Training& t);
+
+  private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+/// Checks the mapping laws, then predicts. Broken laws come back as diagnostics with the fix.
+Result<Prediction> predict(const workload::Model& model, const workload::Training& t, const Cluster& cluster,
+                           const Constants& constants = default_constants());
+
+/// A cluster of `nodes` instances of the type; the fabric follows from the instance (EFA if it has it, else TCP).
+/// nullopt-like error if the instance has no accelerator or an unknown bandwidth that the model needs.
+Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Instance& instance, int nodes);
+
+/// Multiply a predicted step time by these for an 80 % interval; width from the validation residuals on published runs.
+struct ErrorBand {
+    double low = 1;
+    double high = 1;
+    std::string basis;  ///< "1,613 runs on A100-80" or "no measured run on this accelerator: pooled residuals, widened"
+};
+ErrorBand error_band(std::string_view accelerator_id);
+
+}  // namespace trainyard::perf
