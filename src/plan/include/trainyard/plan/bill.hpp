@@ -1,0 +1,57 @@
+#pragma once
+// The whole bill before launch, item by item. Items are whole cents; the total is their sum, to the cent.
+
+#include <string>
+#include <vector>
+
+#include "trainyard/catalog/catalog.hpp"
+#include "trainyard/plan/assumptions.hpp"
+#include "trainyard/plan/candidate.hpp"
+#include "trainyard/plan/money.hpp"
+
+namespace trainyard::plan {
+
+struct BillItem {
+    std::string name;    ///< "compute", "start-up", "data storage", …
+    std::string detail;  ///< "8 x p5.48xlarge x 412.3 h x $55.04"
+    MicroUsd amount;
+    catalog::Provenance provenance;
+};
+
+struct Bill {
+    std::vector<BillItem> items;
+    MicroUsd total() const;
+    MicroUsd of(std::string_view name) const;
+};
+
+/// Sizes that storage and checkpoint items need.
+struct DataNeeds {
+    Bytes dataset;
+    Bytes checkpoint;         ///< one full checkpoint (weights and optimizer, or adapters only)
+    Bytes final_weights;      ///< what leaves at the end
+    BytesPerSecond data_rate; ///< bytes per second the input pipeline must deliver to the whole cluster
+    std::string checkpoint_basis;
+};
+DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate& c, const Assumptions& a);
+
+/// What the bill is for.
+struct BillInput {
+    const Candidate* candidate = nullptr;
+    const DataNeeds* needs = nullptr;
+    std::string region;
+    std::string service;          ///< decides head node, control plane or uplift
+    UsdPerSecond rate;            ///< per instance
+    catalog::Provenance rate_source;
+    Seconds training;             ///< billed, with checkpoint stalls and repeated work
+    Seconds startup;              ///< billed before the first step, restarts included
+    Seconds wall;                 ///< from launch to end, waits included: storage and head node run all along
+    Usd upfront;                  ///< Capacity Block or commitment: replaces compute and start-up when not zero
+    std::string upfront_detail;
+    int checkpoints_written = 0;
+};
+Bill make_bill(const BillInput& in, const catalog::Catalog& catalog, const Assumptions& a);
+
+/// How many times the EC2 price SageMaker charges for this type; 1 for every other service.
+double service_uplift(std::string_view service, const catalog::Instance& instance, const catalog::Catalog& catalog);
+
+}  // namespace trainyard::plan

@@ -1,0 +1,43 @@
+#pragma once
+// What the planner is asked: the job, the team that runs it, and today's date (a pure module reads no clock).
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trainyard/base/units.hpp"
+#include "trainyard/workload/job.hpp"
+
+namespace trainyard::plan {
+
+/// Facts about the people that decide the service. 0 people = not said.
+struct Team {
+    int people = 0;
+    bool kubernetes = false;
+    bool slurm = false;
+    bool managed = false;
+};
+
+/// A speed-up the user measured, to be compared with what the model expects with and without a working fabric.
+struct Observed {
+    double speedup = 0;  ///< over one node
+    std::string instance;
+    int nodes = 0;
+};
+
+enum class SpotPreference { when_safe, always };
+/// How large a plan the caller wants computed: the scaling curve costs extra searches.
+enum class Detail { summary, full };
+
+struct Request {
+    workload::Job job;
+    std::string today;  ///< YYYY-MM-DD, for the age of prices
+    Team team;
+    std::vector<std::string> why_not;  ///< instance types the user wants to see beaten
+    std::optional<Usd> value_per_day;  ///< what finishing one day earlier is worth
+    std::optional<Observed> observed;
+    SpotPreference spot_preference = SpotPreference::when_safe;
+    Detail detail = Detail::summary;
+};
+
+}  // namespace trainyard::plan
