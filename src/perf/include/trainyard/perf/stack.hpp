@@ -1,0 +1,41 @@
+#pragma once
+// Software stacks: what a framework fuses, overlaps and compiles. Facts from its documentation, not fits,
+// except `efficiency`, one number per everyday (stock) framework (data/perf/stacks.csv).
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "trainyard/base/result.hpp"
+#include "trainyard/workload/training.hpp"
+
+namespace trainyard::perf {
+
+enum class Fusion { eager, fused, compiled };
+enum class HostMode { eager, graphs };
+
+struct Stack {
+    std::string name;
+    std::string framework_prefix;  ///< matches the `framework` column of runs CSVs
+    workload::AttentionKernel attention = workload::AttentionKernel::flash;
+    Fusion fusion = Fusion::fused;
+    HostMode host = HostMode::eager;
+    bool data_overlap = true;           ///< gradient reduction and weight gathering run under compute
+    bool tensor_overlap = false;        ///< TP collectives tiled into GEMMs (userbuffers)
+    bool pipeline_overlap = false;      ///< sends double-buffered behind compute
+    bool distributed_optimizer = false; ///< default ZeRO stage 1 where the run does not say
+    bool sequence_parallel = false;     ///< default where the run does not say and TP > 1
+    int gradient_bytes = 2;             ///< dtype of the reduced gradients
+    double efficiency = 1.0;            ///< device throughput against a tuned stack
+    std::string source;
+};
+
+const std::vector<Stack>& stacks();
+const Stack& default_stack();
+/// By name; nullptr if unknown.
+const Stack* find_stack(std::string_view name);
+/// Longest framework_prefix that matches; nullptr if none.
+const Stack* stack_of_framework(std::string_view framework);
+Result<std::vector<Stack>> parse_stacks(std::string_view csv, std::string_view file);
+
+}  // namespace trainyard::perf

@@ -1,0 +1,37 @@
+#pragma once
+// Pipeline schedules: time of all micro-batches through all stages. docs/model/pipeline.md
+
+#include "layer.hpp"
+
+namespace trainyard::perf {
+
+/// One stage for one micro-batch (all its chunks).
+struct StageCost {
+    PassCost forward, backward, recompute;
+    Seconds total() const { return forward.total() + backward.total() + recompute.total(); }
+};
+
+/// How many layers each stage holds.
+struct StageLayers {
+    double dense = 0, moe = 0;
+};
+
+struct PipelineTime {
+    StageCost busiest;      ///< per micro-batch
+    Seconds busiest_total;  ///< per micro-batch
+    Seconds bubble;
+    Seconds comm;           ///< exposed sends
+    Seconds scheduler;      ///< host work per micro-batch
+};
+
+struct PipelineInput {
+    int stages = 1, chunks = 1, micro_batches = 1;
+    StageCost first, middle, last;  ///< with embedding, plain, with head; equal when stages == 1 (use `first`)
+    Seconds send;                   ///< one activation to the next stage
+};
+PipelineTime pipeline_time(const PipelineInput& in, const GlobalConstants& c, const Stack& stack);
+
+/// Layers of stage `index`; when PP does not divide the layers, edge stages hold fewer (they carry embedding and head).
+StageLayers stage_layers(const workload::Model& m, int stages, int index);
+
+}  // namespace trainyard::perf

@@ -1,0 +1,240 @@
+// The step, assembled: layers -> stages -> pipeline -> data parallelism -> optimizer -> stragglers. Each line is one
+// term of docs/model/README.md; the terms sum to the total exactly.
+
+#include "trainyard/perf/predict.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <unordered_map>
+
+#include "data_parallel.hpp"
+#include "flops.hpp"
+#include "layer.hpp"
+#include "memory.hpp"
+#include "optimizer.hpp"
+#include "pipeline.hpp"
+#include "trainyard/base/contract.hpp"
+
+namespace trainyard::perf {
+
+using workload::Model;
+using workload::Recompute;
+using workload::Training;
+using workload::Zero;
+
+namespace {
+
+struct Costs {
+    LayerCost dense, moe;
+    EdgeCost edge;
+};
+
+struct Key {
+    LayerShape shape;
+    catalog::Precision precision;
+    const Stack* stack;
+    int nodes_class;  ///< fabric share changes expert and context traffic only across nodes
+    bool operator==(const Key&) const = default;
+};
+
+struct KeyHash {
+    std::size_t operator()(const Key& k) const {
+        std::size_t h = static_cast<std::size_t>(k.shape.tensor);
+        const auto mix = [&h](int v) { h = h * 1000003U ^ static_cast<std::size_t>(v); };
+        mix(k.shape.context);
+        mix(k.shape.expert);
+        mix(k.shape.expert_tensor);
+        mix(k.shape.micro_batch);
+        mix(k.shape.sequence);
+        mix(k.shape.sequence_parallel ? 1 : 0);
+        mix(static_cast<int>(k.shape.method));
+        mix(static_cast<int>(k.precision));
+        mix(k.nodes_class);
+        return h;
+    }
+};
+
+StageCost stage_cost(const Costs& costs, StageLayers layers, Recompute recompute, bool embedding, bool head) {
+    StageCost s;
+    const auto add = [&](const LayerCost& c, double n) {
+        if (n <= 0) return;
+        s.forward += c.forward * n;
+        s.backward += c.backward * n;
+        if (recompute == Recompute::full) s.recompute += c.forward * n;
+        if (recompute == Recompute::selective) s.recompute += c.selective * n;
+    };
+    add(costs.dense, layers.dense);
+    add(costs.moe, layers.moe);
+    if (embedding) {
+        s.forward += costs.edge.embedding_forward;
+        s.backward += costs.edge.embedding_backward;
+    }
+    if (head) {
+        s.forward += costs.edge.head_forward;
+        s.backward += costs.edge.head_backward;
+    }
+    return s;
+}
+
+}  // namespace
+
+struct Predictor::State {
+    Model model;
+    workload::ParameterCount count;
+    Cluster cluster;
+    const Constants* constants;
+    Network network;
+    std::unordered_map<Key, Costs, KeyHash> memo;
+    std::unordered_map<int, Device> devices;  // by precision and stack
+
+    const Device& device(catalog::Precision p, const Stack& stack) {
+        const int key = static_cast<int>(p) * 1000 + static_cast<int>(&stack - stacks().data());
+        const auto it = devices.find(key);
+        if (it != devices.end()) return it->second;
+        return devices.emplace(key, make_device(*cluster.accelerator, p, stack, *constants)).first->second;
+    }
+
+    const Costs& costs(const Training& t, const Stack& stack, const Device& d) {
+        const Key key{layer_shape(t), t.precision, &stack, cluster.nodes() > 1 ? 1 : 0};
+        const auto it = memo.find(key);
+        if (it != memo.end()) return it->second;
+        Costs c;
+        c.dense = layer_cost(model, LayerKind::dense, key.shape, d, network, stack);
+        if (model.moe) c.moe = layer_cost(model, LayerKind::moe, key.shape, d, network, stack);
+        c.edge = edge_cost(model, key.shape, d, network, stack);
+        return memo.emplace(key, c).first->second;
+    }
+};
+
+Predictor::Predictor(const Model& model, const Cluster& cluster, const Constants& constants)
+    : state_(std::make_unique<State>()) {
+    TRAINYARD_ASSERT(cluster.accelerator != nullptr, "a cluster names its accelerator");
+    state_->model = model;
+    state_->count = workload::count_parameters(model);
+    state_->cluster = cluster;
+    state_->constants = &constants;
+    state_->network = make_network(cluster, constants);
+}
+Predictor::~Predictor() = default;
+Predictor::Predictor(Predictor&&) noexcept = default;
+Predictor& Predictor::operator=(Predictor&&) noexcept = default;
+
+void Predictor::resize(int accelerators) {
+    state_->cluster.accelerators = accelerators;
+    state_->network = make_network(state_->cluster, *state_->constants);
+    state_->memo.clear();
+}
+
+namespace {
+
+const Stack& stack_of(const Training& t) {
+    if (t.stack.empty()) return default_stack();
+    const Stack* s = find_stack(t.stack);
+    return s != nullptr ? *s : default_stack();
+}
+
+Seconds send_time(const Model& m, const Training& t, const Device& d, const Network& n) {
+    const workload::Parallelism& p = t.parallel;
+    if (p.pipeline == 1) return {};
+    const double tokens = double(t.micro_batch) * t.sequence / p.context;
+    // Scatter-gather: each TP rank sends its slice (arXiv 2104.04473, sec. 4.1).
+    const Bytes size = tokens * m.hidden / p.tensor * d.element_bytes * kByte;
+    const int stride = p.tensor * p.context * p.data;
+    const bool inside = stride * 2 <= n.per_node;
+    return point_to_point(n, inside ? Hop::inside_node : Hop::across_nodes, n.per_node, size);
+}
+
+void fill_compute(StepBreakdown& s, const StageCost& stage, double micro_batches, const Costs& costs, bool has_head) {
+    const PassCost head = has_head ? costs.edge.head_forward : PassCost{};
+    const PassCost head_back = has_head ? costs.edge.head_backward : PassCost{};
+    const Seconds head_compute = head.compute() + head_back.compute();
+    PassCost sum = stage.forward;
+    sum += stage.backward;
+    s.head_loss = micro_batches * head_compute;
+    s.gemm = micro_batches * (sum.gemm - head.gemm - head_back.gemm);
+    s.attention = micro_batches * sum.attention;
+    s.memory_bound = micro_batches * (sum.memory_bound - head.memory_bound - head_back.memory_bound);
+    s.launch = micro_batches * (sum.launch - head.launch - head_back.launch);
+    s.recompute = micro_batches * stage.recompute.compute();
+    sum += stage.recompute;
+    s.tensor_comm = micro_batches * sum.tensor_comm;
+    s.expert_comm = micro_batches * sum.expert_comm;
+    s.context_comm = micro_batches * sum.context_comm;
+}
+
+Seconds sum_of(const StepBreakdown& s) {
+    return s.gemm + s.attention + s.memory_bound + s.head_loss + s.recompute + s.launch + s.tensor_comm +
+           s.expert_comm + s.context_comm + s.pipeline_comm + s.pipeline_bubble + s.data_comm + s.optimizer +
+           s.straggler;
+}
+
+}  // namespace
+
+Prediction Predictor::predict(const Training& t) {
+    State& st = *state_;
+    const workload::Parallelism& p = t.parallel;
+    const Stack& stack = stack_of(t);
+    const GlobalConstants& c = st.constants->global;
+    const Device& d = st.device(t.precision, stack);
+    const Costs& costs = st.costs(t, stack, d);
+    const int stages = p.pipeline;
+    const int last = stages - 1;
+    const double micro = std::max(1, t.micro_batches());
+
+    PipelineInput in;
+    in.stages = stages;
+    in.chunks = p.virtual_stages;
+    in.micro_batches = static_cast<int>(micro);
+    in.first = stage_cost(costs, stage_layers(st.model, stages, 0), t.recompute, true, stages == 1);
+    if (stages > 1) in.last = stage_cost(costs, stage_layers(st.model, stages, last), t.recompute, false, true);
+    if (stages > 2) in.middle = stage_cost(costs, stage_layers(st.model, stages, 1), t.recompute, false, false);
+    in.send = send_time(st.model, t, d, st.network);
+    const PipelineTime pipe = pipeline_time(in, c, stack);
+    const bool last_is_busiest = stages == 1 || (in.last.total() >= pipe.busiest_total);
+
+    Prediction r;
+    StepBreakdown& s = r.step;
+    fill_compute(s, pipe.busiest, micro, costs, last_is_busiest);
+    s.pipeline_bubble = pipe.bubble;
+    s.pipeline_comm = pipe.comm;
+    s.launch += pipe.scheduler + c.step_overhead_ms * kMillisecond;
+
+    const int heavy = last_is_busiest ? last : 0;
+    DataParallelInput dp{stage_parameters(st.model, st.count, t, heavy), t, pipe.busiest.forward.total(),
+                         pipe.busiest.backward.total() + pipe.busiest.recompute.total(), static_cast<int>(micro)};
+    const DataParallelTime data = data_parallel_time(dp, st.network, c, stack);
+    s.data_comm = data.exposed + data.slowdown;
+    const double local = dp.parameters.trainable_share * (dp.parameters.dense / optimizer_shards(p, false) +
+                                                          dp.parameters.expert / optimizer_shards(p, true));
+    s.optimizer = optimizer_time(t.optimizer, local, d, stack);
+    const double devices = p.devices();
+    s.straggler = sum_of(s) * (c.straggler * std::sqrt(2 * std::log(std::max(1.0, devices))));
+    s.total = sum_of(s);
+
+    r.memory = memory_of(st.model, st.count, t, *st.cluster.accelerator, *st.constants, stack);
+    const StepFlop flop = step_flop(st.model, t);
+    r.model_flop = flop.causal;
+    r.model_flop_full = flop.full;
+    r.hardware_flop = flop.hardware;
+    r.tokens_per_second = double(t.global_batch) * t.sequence * kToken / s.total;
+    r.mfu = flop.full / s.total / (d.vendor_peak * devices);
+    r.communication_share =
+        (s.tensor_comm + s.expert_comm + s.context_comm + s.pipeline_comm + s.data_comm) / s.total;
+    r.bubble_share = s.pipeline_bubble / s.total;
+    return r;
+}
+
+MemoryBreakdown Predictor::memory(const Training& t) {
+    return memory_of(state_->model, state_->count, t, *state_->cluster.accelerator, *state_->constants, stack_of(t));
+}
+
+Seconds Predictor::lower_bound(const Training& t) {
+    const Device& d = state_->device(t.precision, stack_of(t));
+    const StepFlop flop = step_flop(state_->model, t);
+    // 16-bit attention never beats the GEMM rate, so all FLOP at the GEMM rate is a bound; causal: half the scores.
+    const Flop least = std::min(flop.causal, flop.full);
+    const FlopPerSecond rate = std::max(d.matmul_rate, d.attention_rate);
+    return least / (rate * double(t.parallel.devices()));
+}
+
+}  // namespace trainyard::perf

@@ -1,0 +1,116 @@
+#include "trainyard/perf/stack.hpp"
+
+#include "embedded.hpp"
+#include "trainyard/base/contract.hpp"
+#include "trainyard/base/text.hpp"
+#include "trainyard/doc/csv.hpp"
+
+namespace trainyard::perf {
+
+namespace {
+
+class RowReader {
+  public:
+    RowReader(const doc::CsvTable& table, std::size_t row, std::vector<Diagnostic>& problems)
+        : table_(table), row_(row), problems_(problems) {}
+
+    std::string text(std::string_view column) const { return std::string(table_.cell(row_, column)); }
+
+    bool flag(std::string_view column) {
+        const std::string v = text(column);
+        if (v != "0" && v != "1") complain(column, "0 or 1");
+        return v == "1";
+    }
+    double number(std::string_view column) {
+        const auto v = parse_number(text(column));
+        if (!v || *v <= 0) complain(column, "a number > 0");
+        return v.value_or(1);
+    }
+    template <typename E>
+    E choice(std::string_view column, std::initializer_list<std::pair<std::string_view, E>> choices) {
+        const std::string v = text(column);
+        for (const auto& [word, value] : choices) {
+            if (v == word) return value;
+        }
+        complain(column, choices.begin()->first);
+        return choices.begin()->second;
+    }
+
+  private:
+    void complain(std::string_view column, std::string_view expected) {
+        problems_.push_back({Severity::error,
+                             {table_.file(), table_.line(row_), 0},
+                             std::string(column) + ": \"" + text(column) + "\" is not valid",
+                             "",
+                             "write " + std::string(expected)});
+    }
+    const doc::CsvTable& table_;
+    std::size_t row_;
+    std::vector<Diagnostic>& problems_;
+};
+
+Stack read_stack(RowReader r) {
+    Stack s;
+    s.name = r.text("name");
+    s.framework_prefix = r.text("framework_prefix");
+    s.attention = r.choice<workload::AttentionKernel>(
+        "attention", {{"flash", workload::AttentionKernel::flash}, {"unfused", workload::AttentionKernel::unfused}});
+    s.fusion = r.choice<Fusion>("fusion",
+                                {{"fused", Fusion::fused}, {"eager", Fusion::eager}, {"compiled", Fusion::compiled}});
+    s.host = r.choice<HostMode>("host", {{"eager", HostMode::eager}, {"graphs", HostMode::graphs}});
+    s.data_overlap = r.flag("data_overlap");
+    s.tensor_overlap = r.flag("tensor_overlap");
+    s.pipeline_overlap = r.flag("pipeline_overlap");
+    s.distributed_optimizer = r.flag("distributed_optimizer");
+    s.sequence_parallel = r.flag("sequence_parallel");
+    s.gradient_bytes = static_cast<int>(r.number("gradient_bytes"));
+    s.efficiency = r.number("efficiency");
+    s.source = r.text("source");
+    return s;
+}
+
+}  // namespace
+
+Result<std::vector<Stack>> parse_stacks(std::string_view csv, std::string_view file) {
+    auto table = doc::parse_csv(csv, file);
+    if (!table) return table.error();
+    std::vector<Diagnostic> problems;
+    std::vector<Stack> all;
+    for (std::size_t row = 0; row < table->size(); ++row) all.push_back(read_stack(RowReader(*table, row, problems)));
+    if (!problems.empty()) return bad_input(std::move(problems));
+    return all;
+}
+
+const std::vector<Stack>& stacks() {
+    static const std::vector<Stack> all = [] {
+        auto parsed = parse_stacks(embedded_files().at("stacks.csv"), "stacks.csv");
+        TRAINYARD_ASSERT(parsed.has_value() && !parsed->empty(), "the embedded stacks parse; a test checks it");
+        return *parsed;
+    }();
+    return all;
+}
+
+const Stack& default_stack() {
+    static const Stack* stack = find_stack("tuned");
+    TRAINYARD_ASSERT(stack != nullptr, "stacks.csv has a row named tuned");
+    return *stack;
+}
+
+const Stack* find_stack(std::string_view name) {
+    for (const Stack& s : stacks()) {
+        if (s.name == name) return &s;
+    }
+    return nullptr;
+}
+
+const Stack* stack_of_framework(std::string_view framework) {
+    const Stack* best = nullptr;
+    for (const Stack& s : stacks()) {
+        const std::string_view prefix = s.framework_prefix;
+        if (prefix.empty() || framework.substr(0, prefix.size()) != prefix) continue;
+        if (best == nullptr || prefix.size() > best->framework_prefix.size()) best = &s;
+    }
+    return best;
+}
+
+}  // namespace trainyard::perf

@@ -1,0 +1,156 @@
+#include "trainyard/validate/score.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+namespace trainyard::validate {
+
+using workload::Recompute;
+
+namespace {
+
+/// Where the source is silent on recompute: the lightest mode that fits.
+void choose_recompute(perf::Predictor& p, workload::Training& t) {
+    for (const Recompute mode : {Recompute::none, Recompute::selective, Recompute::full}) {
+        t.recompute = mode;
+        if (p.memory(t).fits()) return;
+    }
+}
+
+double quantile(std::vector<double> v, double q) {
+    if (v.empty()) return 0;
+    std::sort(v.begin(), v.end());
+    const double at = q * static_cast<double>(v.size() - 1);
+    const auto low = static_cast<std::size_t>(at);
+    const std::size_t high = std::min(low + 1, v.size() - 1);
+    return v[low] + (at - static_cast<double>(low)) * (v[high] - v[low]);
+}
+
+Scored score_one(const Observation& run, const perf::Constants& constants) {
+    Scored s;
+    s.run = &run;
+    if (!run.skipped.empty()) {
+        s.skipped = run.skipped;
+        return s;
+    }
+    perf::Predictor predictor(run.model, run.cluster, constants);
+    workload::Training t = run.training;
+    if (run.recompute_unknown) choose_recompute(predictor, t);
+    s.prediction = predictor.predict(t);
+    s.predicted_step = s.prediction.step.total;
+    s.predicted_memory = s.prediction.memory.total;
+    s.fits = s.prediction.memory.fits();
+    if (run.step) s.error = *s.predicted_step / *run.step - 1;
+    if (run.memory) s.memory_error = *s.predicted_memory / *run.memory - 1;
+    if (!run.step && !run.ran_out_of_memory) s.skipped = "nothing was measured that can be compared";
+    return s;
+}
+
+}  // namespace
+
+std::vector<Scored> score(const std::vector<Observation>& runs, const perf::Constants& constants) {
+    std::vector<Scored> all;
+    all.reserve(runs.size());
+    for (const Observation& run : runs) all.push_back(score_one(run, constants));
+    return all;
+}
+
+ErrorSummary summarise(const std::vector<const Scored*>& rows) {
+    ErrorSummary s;
+    std::vector<double> absolute, signed_errors;
+    int covered = 0;
+    for (const Scored* r : rows) {
+        if (!r->error) continue;
+        absolute.push_back(std::abs(*r->error));
+        signed_errors.push_back(*r->error);
+        const perf::ErrorBand band = perf::error_band(r->run->accelerator);
+        const double ratio = *r->run->step / *r->predicted_step;
+        if (ratio >= band.low && ratio <= band.high) ++covered;
+    }
+    s.n = static_cast<int>(absolute.size());
+    s.median = quantile(absolute, 0.5);
+    s.p90 = quantile(absolute, 0.9);
+    s.bias = quantile(signed_errors, 0.5);
+    s.covered = s.n > 0 ? static_cast<double>(covered) / s.n : 0;
+    return s;
+}
+
+namespace {
+
+std::map<std::string, std::vector<const Scored*>> by_group(const std::vector<const Scored*>& rows) {
+    std::map<std::string, std::vector<const Scored*>> groups;
+    for (const Scored* r : rows) {
+        if (r->error) groups[r->run->group].push_back(r);
+    }
+    return groups;
+}
+
+}  // namespace
+
+ErrorSummary summarise_by_group(const std::vector<const Scored*>& rows) {
+    // Each group enters with the median of its rows' absolute errors, so that a sweep of 1,440 counts once.
+    std::vector<double> medians, biases;
+    for (const auto& [name, members] : by_group(rows)) {
+        const ErrorSummary g = summarise(members);
+        medians.push_back(g.median);
+        biases.push_back(g.bias);
+    }
+    ErrorSummary s;
+    s.n = static_cast<int>(medians.size());
+    s.median = quantile(medians, 0.5);
+    s.p90 = quantile(medians, 0.9);
+    s.bias = quantile(biases, 0.5);
+    return s;
+}
+
+namespace {
+
+/// Step time per token and device: comparable across batch sizes and cluster sizes of one group.
+double cost_per_token(const Scored& r, Seconds step) {
+    const double tokens = double(r.run->training.global_batch) * r.run->training.sequence;
+    return step / kSecond * r.run->cluster.accelerators / tokens;
+}
+
+void rank_one(const std::vector<const Scored*>& members, Ranking& ranking) {
+    for (std::size_t i = 0; i < members.size(); ++i) {
+        for (std::size_t j = i + 1; j < members.size(); ++j) {
+            const double mi = cost_per_token(*members[i], *members[i]->run->step);
+            const double mj = cost_per_token(*members[j], *members[j]->run->step);
+            if (std::abs(mi / mj - 1) <= 0.03) continue;
+            const double pi = cost_per_token(*members[i], *members[i]->predicted_step);
+            const double pj = cost_per_token(*members[j], *members[j]->predicted_step);
+            ++ranking.pairs;
+            if ((mi < mj) == (pi < pj)) ++ranking.ordered;
+        }
+    }
+}
+
+double regret_of(const std::vector<const Scored*>& members) {
+    const auto predicted_best = std::min_element(members.begin(), members.end(), [](auto* a, auto* b) {
+        return cost_per_token(*a, *a->predicted_step) < cost_per_token(*b, *b->predicted_step);
+    });
+    const auto measured_best = std::min_element(members.begin(), members.end(), [](auto* a, auto* b) {
+        return cost_per_token(*a, *a->run->step) < cost_per_token(*b, *b->run->step);
+    });
+    return cost_per_token(**predicted_best, *(*predicted_best)->run->step) /
+               cost_per_token(**measured_best, *(*measured_best)->run->step) - 1;
+}
+
+}  // namespace
+
+Ranking rank_groups(const std::vector<const Scored*>& rows) {
+    Ranking ranking;
+    double sum = 0;
+    for (const auto& [name, members] : by_group(rows)) {
+        if (members.size() < 2) continue;
+        ++ranking.groups;
+        rank_one(members, ranking);
+        const double regret = regret_of(members);
+        ranking.worst_regret = std::max(ranking.worst_regret, regret);
+        sum += regret;
+    }
+    if (ranking.groups > 0) ranking.mean_regret = sum / ranking.groups;
+    return ranking;
+}
+
+}  // namespace trainyard::validate
