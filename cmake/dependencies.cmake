@@ -1,0 +1,14 @@
+# Third-party libraries: find_package only, Debian 12 packages (cmake/packages.txt names them all).
+# One line each, with the reason it earns its place.
+
+find_package(tl-expected REQUIRED)                # Result<T>; GCC 12 has std::expected only under -std=c++23
+find_package(fmt 9 REQUIRED)                      # text formatting; GCC 12 has no std::format
+find_package(yaml-cpp REQUIRED)                   # YAML parsing; only src/doc/yaml.cpp includes it
+find_package(nlohmann_json 3.11 REQUIRED)         # JSON tokens (SAX); only src/doc/json.cpp includes it
+find_package(CLI11 REQUIRED)                      # command line; only src/cli/parse.cpp includes it
+find_package(Threads REQUIRED)                    # the plan search uses every core
+if(TRAINYARD_UNIT_TESTS)
+  find_package(GTest 1.12 REQUIRED)               # unit tests
+endif()
+find_package(benchmark QUIET)                     # bench/; absent: no benchmarks are built
+find_package(Python3 COMPONENTS Interpreter)      # golden and tidy runners (standard library only)

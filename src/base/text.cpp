@@ -1,0 +1,129 @@
+#include "trainyard/base/text.hpp"
+
+#include <algorithm>
+#include <cstdint>
+#include <numeric>
+
+namespace trainyard {
+
+namespace {
+
+bool is_space(char c) {
+    return c == ' ' || c == '\t' || c == '\n' || c == '\r' || c == '\f' || c == '\v';
+}
+
+/// Length of the UTF-8 sequence at the start of `s`, 0 if it is malformed (RFC 3629, section 4).
+std::size_t utf8_sequence_length(std::string_view s) {
+    const auto byte = [&](std::size_t i) { return static_cast<std::uint8_t>(s[i]); };
+    const std::uint8_t lead = byte(0);
+    if (lead < 0x80) {
+        return 1;
+    }
+    const std::size_t length = lead >= 0xF0 ? 4 : lead >= 0xE0 ? 3 : 2;
+    if (lead < 0xC2 || lead > 0xF4 || s.size() < length) {
+        return 0;
+    }
+    // The second byte is narrower after these leads: overlong forms, surrogates, beyond U+10FFFF.
+    const std::uint8_t low = lead == 0xE0 ? 0xA0 : lead == 0xF0 ? 0x90 : 0x80;
+    const std::uint8_t high = lead == 0xED ? 0x9F : lead == 0xF4 ? 0x8F : 0xBF;
+    if (byte(1) < low || byte(1) > high) {
+        return 0;
+    }
+    for (std::size_t i = 2; i < length; ++i) {
+        if ((byte(i) & 0xC0) != 0x80) {
+            return 0;
+        }
+    }
+    return length;
+}
+
+/// How many edits still look like a slip of the keyboard for a word of this length.
+int slip_limit(std::size_t length) {
+    if (length < 3) {
+        return 0;
+    }
+    if (length == 3) {
+        return 1;
+    }
+    return std::clamp(static_cast<int>(length) / 3, 2, 4);
+}
+
+}  // namespace
+
+std::string_view trim(std::string_view s) {
+    while (!s.empty() && is_space(s.front())) {
+        s.remove_prefix(1);
+    }
+    while (!s.empty() && is_space(s.back())) {
+        s.remove_suffix(1);
+    }
+    return s;
+}
+
+std::string to_lower(std::string_view s) {
+    std::string out(s);
+    for (char& c : out) {
+        if (c >= 'A' && c <= 'Z') {
+            c = static_cast<char>(c - 'A' + 'a');
+        }
+    }
+    return out;
+}
+
+std::vector<std::string_view> split(std::string_view s, char separator) {
+    std::vector<std::string_view> parts;
+    while (true) {
+        const std::size_t at = s.find(separator);
+        parts.push_back(s.substr(0, at));
+        if (at == std::string_view::npos) {
+            return parts;
+        }
+        s.remove_prefix(at + 1);
+    }
+}
+
+bool is_valid_utf8(std::string_view s) {
+    while (!s.empty()) {
+        const std::size_t length = utf8_sequence_length(s);
+        if (length == 0) {
+            return false;
+        }
+        s.remove_prefix(length);
+    }
+    return true;
+}
+
+int edit_distance(std::string_view a, std::string_view b) {
+    std::vector<int> row(b.size() + 1);
+    std::iota(row.begin(), row.end(), 0);
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        int diagonal = row[0];
+        row[0] = static_cast<int>(i);
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const int substitute = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({substitute, row[j] + 1, row[j - 1] + 1});
+        }
+    }
+    return row.back();
+}
+
+std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates) {
+    const std::string lower = to_lower(word);
+    // A very long word is no slip of the keyboard, and the distance is quadratic.
+    if (lower.size() > 128) {
+        return std::nullopt;
+    }
+    int best = slip_limit(lower.size()) + 1;
+    const std::string* found = nullptr;
+    for (const std::string& candidate : candidates) {
+        const int distance = edit_distance(lower, to_lower(candidate));
+        if (distance < best) {
+            best = distance;
+            found = &candidate;
+        }
+    }
+    return found == nullptr ? std::nullopt : std::optional(*found);
+}
+
+}  // namespace trainyard
