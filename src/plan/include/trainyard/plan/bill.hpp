@@ -2,12 +2,14 @@
 // The whole bill before launch, item by item. Items are whole cents; the total is their sum, to the cent.
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainyard/catalog/catalog.hpp"
 #include "trainyard/plan/assumptions.hpp"
 #include "trainyard/plan/candidate.hpp"
 #include "trainyard/plan/money.hpp"
+#include "trainyard/workload/job.hpp"
 
 namespace trainyard::plan {
 
@@ -21,7 +23,7 @@ struct BillItem {
 struct Bill {
     std::vector<BillItem> items;
     MicroUsd total() const;
-    MicroUsd of(std::string_view name) const;
+    MicroUsd of(std::string_view name) const;  ///< sum of the items with this name
 };
 
 /// Sizes that storage and checkpoint items need.
@@ -34,19 +36,26 @@ struct DataNeeds {
 };
 DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate& c, const Assumptions& a);
 
+/// Nodes bought at one rate. Billed by the hour, or paid up front when `upfront` is not zero.
+struct RateLine {
+    std::string label;  ///< "on demand", "spot", "Capacity Block, 28 days"
+    int nodes = 1;
+    UsdPerSecond rate;  ///< per instance, before a service's uplift
+    catalog::Provenance source;
+    Usd upfront;        ///< all nodes of this line together
+};
+
 /// What the bill is for.
 struct BillInput {
     const Candidate* candidate = nullptr;
     const DataNeeds* needs = nullptr;
     std::string region;
-    std::string service;          ///< decides head node, control plane or uplift
-    UsdPerSecond rate;            ///< per instance
-    catalog::Provenance rate_source;
-    Seconds training;             ///< billed, with checkpoint stalls and repeated work
-    Seconds startup;              ///< billed before the first step, restarts included
-    Seconds wall;                 ///< from launch to end, waits included: storage and head node run all along
-    Usd upfront;                  ///< Capacity Block or commitment: replaces compute and start-up when not zero
-    std::string upfront_detail;
+    std::string service;  ///< decides head node, control plane or uplift
+    std::vector<RateLine> lines;
+    Seconds training;     ///< billed, with checkpoint stalls and repeated work
+    Seconds startup;      ///< billed before the first step, restarts included
+    Seconds wall;         ///< from launch to end, waits included: storage and head node run all along
+    int starts = 1;       ///< how often the image is pulled
     int checkpoints_written = 0;
 };
 Bill make_bill(const BillInput& in, const catalog::Catalog& catalog, const Assumptions& a);

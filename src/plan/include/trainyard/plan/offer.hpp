@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "trainyard/plan/bill.hpp"
@@ -13,6 +14,8 @@ namespace trainyard::plan {
 
 enum class Purchase { on_demand, spot, capacity_block, mixed, commitment_1y, commitment_3y };
 std::string_view to_string(Purchase p);
+/// Guaranteed for the whole run once bought: not spot, not mixed.
+bool is_guaranteed(Purchase p);
 
 struct TimeRange {
     Seconds low;

@@ -1,0 +1,72 @@
+#include "trainyard/plan/candidate.hpp"
+
+#include "trainyard/base/contract.hpp"
+
+namespace trainyard::plan {
+namespace {
+
+void append(std::string& out, const std::string& word) {
+    if (!out.empty()) out += " · ";
+    out += word;
+}
+
+std::string data_axis(const workload::Parallelism& p, int data) {
+    const std::string n = std::to_string(data);
+    switch (p.zero) {
+        case workload::Zero::none: return "DDP " + n;
+        case workload::Zero::optimizer: return "DP " + n + " ZeRO-1";
+        case workload::Zero::gradients: return "DP " + n + " ZeRO-2";
+        case workload::Zero::weights: break;
+    }
+    if (p.shard_group > 0 && p.shard_group < data) {
+        return "HSDP " + std::to_string(data / p.shard_group) + "x" + std::to_string(p.shard_group);
+    }
+    return "FSDP " + n;
+}
+
+}  // namespace
+
+std::string describe_mapping(const workload::Training& t) {
+    const workload::Parallelism& p = t.parallel;
+    std::string out;
+    if (p.tensor > 1) append(out, "TP " + std::to_string(p.tensor));
+    if (p.pipeline > 1) {
+        std::string pp = "PP " + std::to_string(p.pipeline);
+        if (p.virtual_stages > 1) pp += "x" + std::to_string(p.virtual_stages);
+        append(out, pp);
+    }
+    if (p.context > 1) append(out, "CP " + std::to_string(p.context));
+    if (p.expert > 1) append(out, "EP " + std::to_string(p.expert));
+    const int ranks = p.data * (p.zero == workload::Zero::weights ? p.context : 1);
+    if (p.data > 1 || p.zero != workload::Zero::none) append(out, data_axis(p, ranks));
+    if (out.empty()) return "1 device";
+    return out;
+}
+
+int complexity(const workload::Training& t) {
+    const workload::Parallelism& p = t.parallel;
+    int axes = 0;
+    if (p.tensor > 1) axes += 2;
+    if (p.pipeline > 1) axes += 3;
+    if (p.virtual_stages > 1) axes += 1;
+    if (p.context > 1) axes += 2;
+    if (p.expert > 1) axes += 2;
+    if (p.zero != workload::Zero::none) axes += 1;
+    if (t.recompute != workload::Recompute::none) axes += 1;
+    return axes;
+}
+
+std::string describe_cluster(const Candidate& c) {
+    if (c.nodes == 1) return c.instance->type;
+    return std::to_string(c.nodes) + "x " + c.instance->type;
+}
+
+Seconds step_with_mfu(const perf::Prediction& p, FlopPerSecond peak, int devices, double mfu) {
+    TRAINYARD_ASSERT(mfu > 0 && devices > 0, "the caller validated the MFU");
+    const perf::StepBreakdown& s = p.step;
+    const Seconds compute = s.gemm + s.attention + s.memory_bound + s.head_loss + s.recompute + s.launch + s.optimizer;
+    const Seconds own = p.model_flop_full / (mfu * static_cast<double>(devices) * peak);
+    return s.total - compute + own;
+}
+
+}  // namespace trainyard::plan
