@@ -16,7 +16,8 @@ struct NumberAndUnit {
     std::string_view unit;  ///< trimmed; empty if the text is a bare number
 };
 
-/// Splits "1.5T" or "80 GiB" at the end of the number. Not negative, finite, no exponent glued to a unit.
+/// Splits "1.5T" or "80 GiB" at the end of the number. Not negative, finite, no exponent glued to a
+/// unit.
 std::optional<NumberAndUnit> split_unit(std::string_view s) {
     s = trim(s);
     std::size_t end = 0;
@@ -53,11 +54,11 @@ struct DurationUnit {
 };
 
 constexpr std::array<DurationUnit, 20> kDurationUnits = {{
-    {"w", 7 * kDay},         {"week", 7 * kDay},      {"weeks", 7 * kDay},     {"d", kDay},
-    {"day", kDay},           {"days", kDay},          {"h", kHour},            {"hr", kHour},
-    {"hour", kHour},         {"hours", kHour},        {"m", kMinute},          {"min", kMinute},
-    {"minute", kMinute},     {"minutes", kMinute},    {"s", kSecond},          {"sec", kSecond},
-    {"second", kSecond},     {"seconds", kSecond},    {"ms", kMillisecond},    {"us", kMicrosecond},
+    {"w", 7 * kDay},     {"week", 7 * kDay},   {"weeks", 7 * kDay},  {"d", kDay},
+    {"day", kDay},       {"days", kDay},       {"h", kHour},         {"hr", kHour},
+    {"hour", kHour},     {"hours", kHour},     {"m", kMinute},       {"min", kMinute},
+    {"minute", kMinute}, {"minutes", kMinute}, {"s", kSecond},       {"sec", kSecond},
+    {"second", kSecond}, {"seconds", kSecond}, {"ms", kMillisecond}, {"us", kMicrosecond},
 }};
 
 struct ByteUnit {
@@ -87,7 +88,8 @@ std::optional<std::string> without_grouping(std::string_view s) {
     const std::string_view whole = s.substr(0, end);
     const std::vector<std::string_view> groups = split(whole, ',');
     for (std::size_t i = 0; i < groups.size(); ++i) {
-        const bool fits = i == 0 ? groups[i].size() <= 3 && !groups[i].empty() : groups[i].size() == 3;
+        const bool fits =
+            i == 0 ? groups[i].size() <= 3 && !groups[i].empty() : groups[i].size() == 3;
         if (groups.size() > 1 && !fits) {
             return std::nullopt;
         }

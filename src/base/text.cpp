@@ -82,15 +82,18 @@ std::vector<std::string_view> split(std::string_view s, char separator) {
     }
 }
 
-bool is_valid_utf8(std::string_view s) {
-    while (!s.empty()) {
-        const std::size_t length = utf8_sequence_length(s);
+bool is_valid_utf8(std::string_view s) { return valid_utf8_prefix(s) == s.size(); }
+
+std::size_t valid_utf8_prefix(std::string_view s) {
+    std::size_t at = 0;
+    while (at < s.size()) {
+        const std::size_t length = utf8_sequence_length(s.substr(at));
         if (length == 0) {
-            return false;
+            return at;
         }
-        s.remove_prefix(length);
+        at += length;
     }
-    return true;
+    return at;
 }
 
 int edit_distance(std::string_view a, std::string_view b) {

@@ -1,5 +1,6 @@
 #pragma once
-// Mistakes in user input are values: where, what, why and how to fix it. Collected, never just the first.
+// Mistakes in user input are values: where, what, why and how to fix it. Collected, never just the
+// first.
 
 #include <string>
 #include <string_view>
@@ -7,7 +8,8 @@
 
 namespace trainyard {
 
-/// A place in the user's text. line and column are 1-based; 0 means unknown (then it is not printed).
+/// A place in the user's text. line and column are 1-based; 0 means unknown (then it is not
+/// printed).
 struct Location {
     std::string file;
     int line = 0;

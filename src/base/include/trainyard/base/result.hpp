@@ -21,13 +21,17 @@ struct Error {
 };
 
 inline Error bad_input(Diagnostic d) { return {ErrorKind::bad_input, {std::move(d)}}; }
-inline Error bad_input(std::vector<Diagnostic> all) { return {ErrorKind::bad_input, std::move(all)}; }
+inline Error bad_input(std::vector<Diagnostic> all) {
+    return {ErrorKind::bad_input, std::move(all)};
+}
 
 template <typename T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
   public:
     using tl::expected<T, Error>::expected;
-    Result(Error e) : tl::expected<T, Error>(tl::unexpect, std::move(e)) {}  // NOLINT(google-explicit-constructor)
+    Result(Error e)
+        : tl::expected<T, Error>(tl::unexpect, std::move(e)) {
+    }  // NOLINT(google-explicit-constructor)
 };
 
 }  // namespace trainyard

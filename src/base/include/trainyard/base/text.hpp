@@ -1,6 +1,7 @@
 #pragma once
 // Text in and out: human numbers ("300B", "30d", "150k", "4 GiB") and their formatting.
-// Parsers never throw and never guess: an unparsable text is nullopt, the caller makes the diagnostic.
+// Parsers never throw and never guess: an unparsable text is nullopt, the caller makes the
+// diagnostic.
 
 #include <optional>
 #include <span>
@@ -16,8 +17,11 @@ std::string_view trim(std::string_view s);
 std::string to_lower(std::string_view s);
 std::vector<std::string_view> split(std::string_view s, char separator);
 bool is_valid_utf8(std::string_view s);
+/// Bytes of `s` before the first malformed UTF-8 sequence; s.size() if there is none.
+std::size_t valid_utf8_prefix(std::string_view s);
 
-/// Levenshtein distance, and the candidate nearest to `word` if it is near enough to be a typing slip.
+/// Levenshtein distance, and the candidate nearest to `word` if it is near enough to be a typing
+/// slip.
 int edit_distance(std::string_view a, std::string_view b);
 std::optional<std::string> nearest(std::string_view word, std::span<const std::string> candidates);
 

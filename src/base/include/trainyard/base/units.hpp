@@ -22,10 +22,12 @@ struct Dimension {
 };
 
 constexpr Dimension operator+(Dimension a, Dimension b) {
-    return {a.byte + b.byte, a.second + b.second, a.flop + b.flop, a.usd + b.usd, a.token + b.token};
+    return {a.byte + b.byte, a.second + b.second, a.flop + b.flop, a.usd + b.usd,
+            a.token + b.token};
 }
 constexpr Dimension operator-(Dimension a, Dimension b) {
-    return {a.byte - b.byte, a.second - b.second, a.flop - b.flop, a.usd - b.usd, a.token - b.token};
+    return {a.byte - b.byte, a.second - b.second, a.flop - b.flop, a.usd - b.usd,
+            a.token - b.token};
 }
 
 template <Dimension D>
@@ -52,8 +54,12 @@ class Quantity {
         value_ *= s;
         return *this;
     }
-    friend constexpr Quantity operator+(Quantity a, Quantity b) { return from_base(a.value_ + b.value_); }
-    friend constexpr Quantity operator-(Quantity a, Quantity b) { return from_base(a.value_ - b.value_); }
+    friend constexpr Quantity operator+(Quantity a, Quantity b) {
+        return from_base(a.value_ + b.value_);
+    }
+    friend constexpr Quantity operator-(Quantity a, Quantity b) {
+        return from_base(a.value_ - b.value_);
+    }
     friend constexpr Quantity operator-(Quantity a) { return from_base(-a.value_); }
     friend constexpr Quantity operator*(Quantity a, double s) { return from_base(a.value_ * s); }
     friend constexpr Quantity operator*(double s, Quantity a) { return from_base(a.value_ * s); }
@@ -110,7 +116,8 @@ inline constexpr Seconds kMillisecond = Seconds::from_base(1e-3);
 inline constexpr Seconds kMinute = Seconds::from_base(60);
 inline constexpr Seconds kHour = Seconds::from_base(3600);
 inline constexpr Seconds kDay = Seconds::from_base(86400);
-/// AWS bills monthly storage on 730 hours (https://aws.amazon.com/ec2/pricing, "730 hours in a month").
+/// AWS bills monthly storage on 730 hours (https://aws.amazon.com/ec2/pricing, "730 hours in a
+/// month").
 inline constexpr Seconds kMonth = Seconds::from_base(730.0 * 3600);
 inline constexpr Seconds kYear = Seconds::from_base(8760.0 * 3600);
 inline constexpr Flop kFlop = Flop::from_base(1);

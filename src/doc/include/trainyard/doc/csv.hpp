@@ -1,6 +1,7 @@
 #pragma once
 // RFC 4180 tables with a header row. Every cell's place is known to the line.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
@@ -22,6 +23,8 @@ class CsvTable {
 
   private:
     friend Result<CsvTable> parse_csv(std::string_view text, std::string_view file);
+    std::optional<Diagnostic> set_header(std::vector<std::string> names, int line);
+
     std::string file_;
     std::vector<std::string> header_;
     std::vector<std::vector<std::string>> rows_;
@@ -29,8 +32,8 @@ class CsvTable {
     std::unordered_map<std::string, std::size_t> index_;
 };
 
-/// Refuses: empty text, over 64 MiB, invalid UTF-8, NUL, a duplicate column, a row with another number of cells,
-/// an unterminated quote. Lines starting with '#' before the header are comments.
+/// Refuses: empty text, over 64 MiB, invalid UTF-8, NUL, a duplicate column, a row with another
+/// number of cells, an unterminated quote. Lines starting with '#' before the header are comments.
 Result<CsvTable> parse_csv(std::string_view text, std::string_view file);
 
 }  // namespace trainyard::doc

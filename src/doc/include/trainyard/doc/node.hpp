@@ -1,5 +1,6 @@
 #pragma once
-// One tree for YAML and JSON, in and out. Every parsed node knows file:line:column; built nodes have none.
+// One tree for YAML and JSON, in and out. Every parsed node knows file:line:column; built nodes
+// have none.
 
 #include <cstdint>
 #include <optional>
@@ -31,7 +32,7 @@ class Node {
     /// The scalar as written ("300B", "4096", "true"); empty for lists and maps.
     const std::string& text() const { return text_; }
     bool as_bool() const { return boolean_; }
-    double as_number() const { return number_; }         ///< valid for integer and number
+    double as_number() const { return number_; }          ///< valid for integer and number
     std::int64_t as_integer() const { return integer_; }  ///< valid for integer
 
     const std::vector<Node>& items() const { return items_; }
@@ -40,7 +41,9 @@ class Node {
 
     /// Builders (insertion order is kept). set() replaces an existing member.
     Node& set(std::string key, Node value);
-    Node& set(std::string key, std::string_view value) { return set(std::move(key), string(std::string(value))); }
+    Node& set(std::string key, std::string_view value) {
+        return set(std::move(key), string(std::string(value)));
+    }
     Node& set(std::string key, const char* value) { return set(std::move(key), string(value)); }
     Node& set(std::string key, double value) { return set(std::move(key), number(value)); }
     Node& set(std::string key, std::int64_t value) { return set(std::move(key), integer(value)); }
@@ -61,12 +64,15 @@ class Node {
     std::vector<std::pair<std::string, Node>> members_;
 };
 
-/// Refuses, with one diagnostic at the exact place: over 16 MiB, invalid UTF-8, NUL bytes, nesting over 64,
-/// over a million nodes (alias expansion included), duplicate keys, NaN/Infinity, truncated text, trailing text.
+/// Refuses, with one diagnostic at the exact place (columns count characters, not bytes): over 16
+/// MiB, invalid UTF-8, NUL bytes, nesting over 64, over a million nodes (alias expansion included),
+/// duplicate keys, NaN/Infinity, truncated text, trailing text. A byte order mark is skipped.
 Result<Node> parse_json(std::string_view text, std::string_view file);
-/// YAML 1.2 core schema scalars; one document only; tabs and bad anchors are diagnosed by yaml-cpp's own words.
+/// YAML 1.2 core schema scalars; one document only, scalar keys only; tabs and bad anchors are
+/// diagnosed by yaml-cpp's own words. Empty text is a null node.
 Result<Node> parse_yaml(std::string_view text, std::string_view file);
-/// By first non-blank character and extension: '{' or '[' in a .json file is JSON, all else YAML.
+/// JSON if the file ends in .json, or starts with '{' or '[' and does not end in .yaml or .yml;
+/// all else is YAML.
 Result<Node> parse_any(std::string_view text, std::string_view file);
 
 /// Pretty JSON (2 spaces, trailing newline); numbers in the shortest form that reads back the same.

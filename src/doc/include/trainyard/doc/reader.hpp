@@ -1,12 +1,14 @@
 #pragma once
-// Reads a map node field by field, collecting every mistake as a diagnostic instead of stopping at the first.
+// Reads a map node field by field, collecting every mistake as a diagnostic instead of stopping at
+// the first.
 //
 //     MapReader r(node, diagnostics);
 //     auto layers = r.integer("num_hidden_layers", {.min = 1, .max = 10000});
 //     r.finish(UnknownKeys::warn);      // names keys nobody asked for, with the nearest known one
 //
-// A missing required field, a wrong kind (a string where a number belongs), and a value out of range are errors;
-// the return value is then the fallback and must not be used if any error was collected.
+// A missing required field, a wrong kind (a string where a number belongs), and a value out of
+// range are errors; the return value is then the fallback and must not be used if any error was
+// collected.
 
 #include <cstdint>
 #include <limits>
@@ -45,18 +47,27 @@ class MapReader {
     std::optional<bool> optional_boolean(std::string_view key);
     std::string string(std::string_view key);  ///< required
     std::optional<std::string> optional_string(std::string_view key);
-    /// Human quantities; also accept a plain number where the unit is unambiguous (counts, dollars).
+    /// Human quantities; also accept a plain number where the unit is unambiguous (counts,
+    /// dollars).
     std::optional<double> optional_count(std::string_view key);
     std::optional<Seconds> optional_duration(std::string_view key);
     std::optional<Usd> optional_usd(std::string_view key);
     std::optional<Bytes> optional_bytes(std::string_view key);
     /// One of `choices`, else an error naming them and the nearest.
-    std::optional<std::string> optional_choice(std::string_view key, const std::vector<std::string>& choices);
+    std::optional<std::string> optional_choice(std::string_view key,
+                                               const std::vector<std::string>& choices);
 
     void error(std::string_view key, std::string what, std::string fix = {});
     void finish(UnknownKeys policy);
 
   private:
+    const Node* present(std::string_view key);
+    const Node* required(std::string_view key);
+    void wrong_kind(std::string_view key, const Node& value, std::string_view expected,
+                    std::string fix);
+    std::optional<std::int64_t> as_integer(std::string_view key, const Node& value,
+                                           IntegerRange range);
+
     const Node& map_;
     std::vector<Diagnostic>& diagnostics_;
     std::vector<std::string> asked_;
