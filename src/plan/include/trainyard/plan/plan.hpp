@@ -68,6 +68,14 @@ struct Shortfall {
     std::vector<std::string> text;  ///< what would make it feasible
 };
 
+/// A measured speed-up compared with the model (explain.hpp fills it).
+struct Diagnosis {
+    double with_fabric = 0;     ///< expected speed-up over one node with the type's own fabric
+    double without_fabric = 0;  ///< the same over plain TCP
+    std::string verdict;
+    std::vector<std::string> checks;  ///< most likely cause first
+};
+
 struct Fact {
     std::string key;  ///< "work", "mapping", "memory", "network", "data", "checkpoint", "capacity", "service", …
     std::string text;
@@ -85,6 +93,7 @@ struct Plan {
     std::string next;
     ServiceChoice service;
     std::optional<Shortfall> shortfall;
+    std::optional<Diagnosis> diagnosis;
     std::optional<Scaling> scaling;
     std::vector<WhyNot> why_not;
     std::vector<Rejection> rejections;

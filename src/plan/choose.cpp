@@ -1,0 +1,159 @@
+#include "trainyard/plan/choose.hpp"
+
+#include <algorithm>
+
+#include "trainyard/base/contract.hpp"
+#include "trainyard/base/text.hpp"
+
+namespace trainyard::plan {
+
+std::string_view to_string(Outcome o) {
+    switch (o) {
+        case Outcome::feasible: return "feasible";
+        case Outcome::tight: return "tight";
+        case Outcome::over_budget: return "over-budget";
+        case Outcome::too_slow: return "too-slow";
+        case Outcome::infeasible: return "infeasible";
+        case Outcome::does_not_fit: return "does-not-fit";
+    }
+    return "?";
+}
+
+Limits limits_of(const Request& request, const Assumptions& a) {
+    Limits l;
+    l.deadline_given = request.job.deadline.has_value();
+    l.deadline = request.job.deadline.value_or(a.number("deadline.default") * kDay);
+    l.budget = request.job.budget;
+    l.value_per_day = request.value_per_day;
+    l.spot = request.spot_preference;
+    l.independent = request.job.copies > 1;
+    return l;
+}
+
+bool is_safe(const Option& o, const Limits& limits, const Assumptions& a) {
+    if (is_guaranteed(o.offer.purchase)) return true;
+    if (limits.spot == SpotPreference::always) return true;
+    const bool small = limits.independent || o.candidate.nodes <= a.number("spot.gang_limit");
+    return small && !o.offer.stale && o.offer.purchase == Purchase::spot;
+}
+
+namespace {
+
+enum class Edge { high, expected };
+
+bool in_time(const Option& o, const Limits& l, Edge e) {
+    return (e == Edge::high ? o.offer.wall.high : o.offer.wall.expected) <= l.deadline;
+}
+bool in_budget(const Option& o, const Limits& l, Edge e) {
+    if (!l.budget) return true;
+    return to_usd(e == Edge::high ? o.offer.cost.high : o.offer.cost.expected) <= *l.budget;
+}
+
+Usd objective(const Option& o, const Limits& l) {
+    Usd cost = to_usd(o.offer.cost.expected);
+    if (l.value_per_day) cost += o.offer.wall.expected / kDay * *l.value_per_day;
+    return cost;
+}
+
+bool preferred(const Option& a, const Option& b) {
+    if (a.candidate.nodes != b.candidate.nodes) return a.candidate.nodes < b.candidate.nodes;
+    if (a.offer.wall.expected != b.offer.wall.expected) return a.offer.wall.expected < b.offer.wall.expected;
+    return complexity(a.candidate.training) < complexity(b.candidate.training);
+}
+
+template <typename Accept>
+std::optional<std::size_t> cheapest(const std::vector<Option>& options, const Limits& l, const Assumptions& a,
+                                    Accept accept) {
+    std::optional<Usd> least;
+    for (const Option& o : options) {
+        if (accept(o) && (!least || objective(o, l) < *least)) least = objective(o, l);
+    }
+    if (!least) return std::nullopt;
+    std::optional<std::size_t> pick;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        if (!accept(options[i]) || objective(options[i], l) > *least * (1 + a.number("choice.near_equal"))) continue;
+        if (!pick || preferred(options[i], options[*pick])) pick = i;
+    }
+    return pick;
+}
+
+Choice fall_short(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
+    const auto punctual = cheapest(options, l, a, [&](const Option& o) {
+        return in_time(o, l, Edge::expected) && is_safe(o, l, a);
+    });
+    std::optional<std::size_t> affordable;
+    for (std::size_t i = 0; i < options.size(); ++i) {
+        if (!in_budget(options[i], l, Edge::expected) || !is_safe(options[i], l, a)) continue;
+        if (!affordable || options[i].offer.wall.expected < options[*affordable].offer.wall.expected) affordable = i;
+    }
+    const double over = punctual && l.budget ? to_usd(options[*punctual].offer.cost.expected) / *l.budget : 1e9;
+    const double late = affordable ? options[*affordable].offer.wall.expected / l.deadline : 1e9;
+    constexpr double kHopeless = 2;  // beyond twice the limit a plan would mislead: say what the money buys instead
+    if (std::min(over, late) > kHopeless) return {Outcome::infeasible, std::nullopt};
+    if (over <= late) return {Outcome::over_budget, punctual};
+    return {Outcome::too_slow, affordable};
+}
+
+}  // namespace
+
+Choice choose(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
+    if (options.empty()) return {Outcome::does_not_fit, std::nullopt};
+    for (const bool only_safe : {true, false}) {
+        for (const Edge edge : {Edge::high, Edge::expected}) {
+            const auto pick = cheapest(options, l, a, [&](const Option& o) {
+                return in_time(o, l, edge) && in_budget(o, l, edge) && (!only_safe || is_safe(o, l, a));
+            });
+            if (pick) return {edge == Edge::high ? Outcome::feasible : Outcome::tight, pick};
+        }
+    }
+    return fall_short(options, l, a);
+}
+
+namespace {
+
+std::string percent_more(double ratio) { return format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) + " %"; }
+
+}  // namespace
+
+std::string why_lost(const Option& loser, const Option& winner, const Limits& l, const Assumptions& a) {
+    const Offer& o = loser.offer;
+    const double cost = to_usd(o.cost.expected) / std::max(to_usd(winner.offer.cost.expected), 0.01 * kUsd);
+    if (o.commitment) {
+        return "whole term is due; pays off above " + format_fixed(o.commitment->break_even * 100, 0) + " % use";
+    }
+    if (!in_time(loser, l, Edge::expected)) return format_duration(o.wall.expected - l.deadline) + " past the deadline";
+    if (!in_budget(loser, l, Edge::expected)) {
+        return format_usd(to_usd(o.cost.expected) - *l.budget) + " over the budget";
+    }
+    if (!is_guaranteed(o.purchase) && !is_safe(loser, l, a)) {
+        const bool gang = !l.independent && loser.candidate.nodes > a.number("spot.gang_limit");
+        if (gang) return std::to_string(loser.candidate.nodes) + " spot nodes at once in one zone";
+        if (o.stale) return "spot price is " + std::to_string(o.price_age_days) + " days old";
+        return "no guarantee";
+    }
+    if (!in_time(loser, l, Edge::high)) return "up to " + format_duration(o.wall.high - l.deadline) + " late";
+    if (!in_budget(loser, l, Edge::high)) return "up to " + format_usd(to_usd(o.cost.high) - *l.budget) + " over budget";
+    if (cost > 1) return "costs " + percent_more(cost) + " more";
+    if (loser.candidate.nodes > winner.candidate.nodes) {
+        return std::to_string(loser.candidate.nodes - winner.candidate.nodes) + " more nodes for " +
+               percent_more(1 / cost) + " less money";
+    }
+    const double slower = o.wall.expected / winner.offer.wall.expected;
+    if (slower > 1) return percent_more(slower) + " slower, " + percent_more(1 / cost) + " cheaper: counts as equal";
+    return "equal within the error";
+}
+
+std::vector<Option> pareto_front(const std::vector<Option>& options) {
+    std::vector<Option> sorted = options;
+    std::stable_sort(sorted.begin(), sorted.end(), [](const Option& x, const Option& y) {
+        if (x.offer.wall.expected != y.offer.wall.expected) return x.offer.wall.expected < y.offer.wall.expected;
+        return x.offer.cost.expected < y.offer.cost.expected;
+    });
+    std::vector<Option> front;
+    for (Option& o : sorted) {
+        if (front.empty() || o.offer.cost.expected < front.back().offer.cost.expected) front.push_back(std::move(o));
+    }
+    return front;
+}
+
+}  // namespace trainyard::plan

@@ -1,0 +1,181 @@
+#include "trainyard/plan/explain.hpp"
+
+#include <algorithm>
+#include <cmath>
+
+#include "best_mapping.hpp"
+#include "eligible.hpp"
+#include "trainyard/base/text.hpp"
+#include "trainyard/plan/choose.hpp"
+#include "trainyard/plan/space.hpp"
+#include "words.hpp"
+
+namespace trainyard::plan {
+
+Scaling scaling_of(const Request& request, const catalog::Catalog& catalog, const Assumptions& a,
+                   const Candidate& chosen) {
+    Scaling s;
+    const bool wide = spans_nodes(*chosen.instance);
+    const std::vector<int> sizes = node_counts(wide ? std::max(16, chosen.nodes * 4) : 1);
+    const SearchResult r = search_type(request, catalog, a, *chosen.instance, sizes);
+    if (r.candidates.empty()) return s;
+    const Candidate& first = r.candidates.front();
+    const double base = first.training_time() / kSecond * first.devices();
+    for (const Candidate& c : r.candidates) {
+        ScalingPoint p;
+        p.nodes = c.nodes;
+        p.devices = c.devices();
+        p.data_parallel = c.training.parallel.data * c.training.parallel.context;
+        p.step = c.step;
+        p.efficiency = base / (c.training_time() / kSecond * c.devices());
+        p.communication_share = c.prediction.communication_share;
+        p.mapping = describe_mapping(c.training);
+        if (p.efficiency >= a.number("choice.knee_efficiency")) s.knee_devices = std::max(s.knee_devices, p.devices);
+        s.points.push_back(std::move(p));
+    }
+    const int soft = static_cast<int>(a.number("choice.dp_soft_limit"));
+    const int used = chosen.training.parallel.data * chosen.training.parallel.context;
+    s.dp_warning = "rule of thumb: data parallelism is good to about " + std::to_string(soft) +
+                   " ranks; this plan uses " + std::to_string(used) + "; computed knee at this batch: " +
+                   std::to_string(s.knee_devices) + " devices (" + percent(a.number("choice.knee_efficiency")) +
+                   " efficiency)";
+    return s;
+}
+
+namespace {
+
+/// What forbids or costs something on this device, in words.
+std::string device_words(const catalog::Accelerator& acc, const workload::Job& job, const Assumptions& a) {
+    std::string s;
+    for (const DeviceRule* rule : a.device_rules(acc.architecture)) {
+        const bool precision_rule = rule->rule == "no-bf16";
+        if (precision_rule && job.precision.value_or(catalog::Precision::bf16) != catalog::Precision::bf16) continue;
+        s += (s.empty() ? "" : "; ") + rule->text;
+    }
+    return s;
+}
+
+std::optional<Option> best_option(const SearchResult& r, const Request& request, const Work& work,
+                                  const catalog::Catalog& catalog, const Assumptions& a) {
+    std::vector<Option> options;
+    for (const Candidate& c : r.candidates) {
+        for (Offer& o : offers(c, request, work, "EC2", catalog, a)) options.push_back({c, std::move(o)});
+    }
+    const Choice choice = choose(options, limits_of(request, a), a);
+    if (choice.index) return options[*choice.index];
+    const auto least = std::min_element(options.begin(), options.end(), [](const Option& x, const Option& y) {
+        return x.offer.cost.expected < y.offer.cost.expected;
+    });
+    if (least == options.end()) return std::nullopt;
+    return *least;
+}
+
+std::string describe(const Option& o) {
+    return describe_cluster(o.candidate) + " " + purchase_words(o.offer) + " would take " +
+           format_duration(o.offer.wall.expected) + " and " + format_usd(to_usd(o.offer.cost.expected)) + " (" +
+           describe_mapping(o.candidate.training) + ", " +
+           std::string(catalog::to_string(o.candidate.training.precision)) + ")";
+}
+
+}  // namespace
+
+WhyNot why_not(const std::string& type, const Request& request, const Work& work, const catalog::Catalog& catalog,
+               const Assumptions& a, const std::optional<Option>& chosen) {
+    WhyNot w;
+    w.instance = type;
+    const catalog::Instance* i = catalog.instance(type);
+    if (i == nullptr) {
+        w.answer = "no such instance type in the catalog";
+        return w;
+    }
+    const Admission rules = admit(*i, request, catalog, a, Rules::all);
+    Request lenient = request;
+    lenient.job.precision.reset();
+    if (request.job.precision == catalog::Precision::fp8) lenient.job.precision = request.job.precision;
+    const SearchResult r =
+        search_type(lenient, catalog, a, *i, node_counts(spans_nodes(*i) ? std::max(64, chosen ? chosen->candidate.nodes * 4 : 1) : 1));
+    const catalog::Accelerator* acc = catalog.accelerator(i->accelerator);
+    std::string kept_out = rules.rejection ? rules.rejection->text : "";
+    const std::string device = acc != nullptr ? device_words(*acc, request.job, a) : "";
+    if (!device.empty() && kept_out != device) {
+        kept_out = kept_out.empty() || device.find(kept_out) != std::string::npos ? device : kept_out + "; " + device;
+    }
+    w.best = best_option(r, lenient, work, catalog, a);
+    if (!w.best) {
+        const std::string no_fit = r.candidates.empty() && !r.rejections.empty() ? r.rejections.front().text : "no price known in the allowed regions";
+        w.answer = kept_out.empty() ? no_fit : kept_out + "; and " + no_fit;
+        return w;
+    }
+    w.answer = (kept_out.empty() ? "" : kept_out + ". ") + describe(*w.best);
+    if (chosen) {
+        const Limits l = limits_of(request, a);
+        w.answer += ": " + why_lost(*w.best, *chosen, l, a) + " (chosen: " + money(chosen->offer.cost.expected) + " in " +
+                    format_duration(chosen->offer.wall.expected) + ")";
+    }
+    return w;
+}
+
+namespace {
+
+/// Time for the whole work on `nodes`, with the fabric replaced if `tcp`.
+std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& catalog, const Assumptions& a,
+                               const Work& work, const catalog::Instance& i, int nodes, bool tcp) {
+    auto cluster = perf::cluster_of(catalog, i, nodes);
+    if (!cluster) return std::nullopt;
+    if (tcp) cluster->inter.fabric = perf::Fabric::tcp;
+    perf::Predictor predictor(request.job.model, *cluster);
+    MappingQuery q;
+    q.model = &request.job.model;
+    q.base = base_training(request.job, work);
+    q.work = &work;
+    q.devices = nodes * i.accelerators;
+    q.per_node = i.accelerators;
+    q.batch_tolerance = a.number("choice.batch_tolerance");
+    SearchStats stats;
+    // The user's own mapping is plain FSDP: the question is what the wire does to it, not what a better mapping would.
+    std::optional<Seconds> best;
+    for (workload::Training t : trainings(request.job.model, q.base, work, q.devices, q.per_node, q.batch_tolerance)) {
+        const workload::Parallelism& p = t.parallel;
+        const bool plain = p.tensor == 1 && p.pipeline == 1 && p.context == 1 && p.expert == 1 && p.shard_group == 0;
+        if (!plain || p.zero != workload::Zero::weights || !predictor.memory(t).fits()) continue;
+        const Seconds total = steps_of(work, t.global_batch) * predictor.predict(t).step.total;
+        if (!best || total < *best) best = total;
+    }
+    return best;
+}
+
+}  // namespace
+
+std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog& catalog, const Assumptions& a) {
+    if (!request.observed) return std::nullopt;
+    const Observed& seen = *request.observed;
+    const catalog::Instance* i = catalog.instance(seen.instance);
+    if (i == nullptr) return std::nullopt;
+    const Work work = work_of(request.job, a);
+    const auto one = time_on(request, catalog, a, work, *i, 1, false);
+    const auto fabric = time_on(request, catalog, a, work, *i, seen.nodes, false);
+    const auto tcp = time_on(request, catalog, a, work, *i, seen.nodes, true);
+    if (!one || !fabric || !tcp) return std::nullopt;
+    Diagnosis d;
+    d.with_fabric = *one / *fabric;
+    d.without_fabric = *one / *tcp;
+    const bool like_tcp = std::fabs(std::log(seen.speedup / d.without_fabric)) < std::fabs(std::log(seen.speedup / d.with_fabric));
+    const std::string n = std::to_string(seen.nodes);
+    d.verdict = "observed " + times(seen.speedup) + " on " + n + " nodes; the model expects " + times(d.with_fabric) +
+                " with EFA (at most " + n + ") and " + times(d.without_fabric) + " over TCP: " +
+                (like_tcp ? "this is the signature of a TCP fallback, not of too few devices"
+                          : "EFA seems to work; look at the mapping and the input pipeline");
+    if (!like_tcp) return d;
+    d.checks = {
+        "NCCL log: \"NET/Socket\" means TCP; a good run prints \"NET/OFI Selected Provider is efa\"",
+        "security group: allow ALL traffic to and from itself, inbound and outbound; a UDP port range is not EFA",
+        "one subnet in one AZ: EFA does not cross zones",
+        plural(i->efa_interfaces, "EFA interface") + " per node, enabled on the compute resource",
+        "image with libfabric and aws-ofi-nccl",
+        "a cluster placement group (recommended, but not with a Capacity Block or reservation that brings its own)",
+        "verify with nccl-tests all_reduce before training; then expect about " + times(d.with_fabric),
+    };
+    return d;
+}
+
+}  // namespace trainyard::plan

@@ -1,0 +1,42 @@
+#pragma once
+// Which of the options to recommend, and why each other one lost.
+//
+// Tiers, in order: guaranteed capacity that meets deadline and budget with the whole 80 % range; the same in expectation
+// ("tight"); then offers that lean on spot. Inside a tier the cheapest wins (plus what a day of delay is worth, if the
+// user says so); options within `choice.near_equal` of it count as equal, and among those the fewest nodes win, then
+// the shorter time, then the simpler mapping.
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "trainyard/plan/plan.hpp"
+
+namespace trainyard::plan {
+
+struct Limits {
+    Seconds deadline;
+    bool deadline_given = false;
+    std::optional<Usd> budget;
+    std::optional<Usd> value_per_day;
+    SpotPreference spot = SpotPreference::when_safe;
+    bool independent = false;  ///< copies: losing one node stops one run, not all
+};
+Limits limits_of(const Request& request, const Assumptions& a);
+
+struct Choice {
+    Outcome outcome = Outcome::infeasible;
+    std::optional<std::size_t> index;  ///< into the options
+};
+Choice choose(const std::vector<Option>& options, const Limits& limits, const Assumptions& a);
+
+/// May a verdict rest on this offer at first? Guaranteed purchases yes; spot only in small gangs at a fresh price.
+bool is_safe(const Option& o, const Limits& limits, const Assumptions& a);
+
+/// One number that lost it against the winner.
+std::string why_lost(const Option& loser, const Option& winner, const Limits& limits, const Assumptions& a);
+
+/// Options that no other beats in both expected time and expected cost, fastest first.
+std::vector<Option> pareto_front(const std::vector<Option>& options);
+
+}  // namespace trainyard::plan

@@ -1,0 +1,248 @@
+// The planner, top to bottom: work -> search -> offers -> choice -> explanation. Each pass is one line of make_plan.
+
+#include "trainyard/plan/plan.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+
+#include "context.hpp"
+#include "rows.hpp"
+#include "trainyard/base/text.hpp"
+#include "trainyard/plan/explain.hpp"
+#include "trainyard/plan/space.hpp"
+#include "words.hpp"
+
+namespace trainyard::plan {
+namespace {
+
+Error no_such_type(const std::string& type, const catalog::Catalog& catalog, const char* key) {
+    std::vector<std::string> names;
+    for (const catalog::Instance& i : catalog.instances()) names.push_back(i.type);
+    Diagnostic d;
+    d.what = std::string(key) + ": there is no instance type \"" + type + "\" in the catalog";
+    const auto near = nearest(type, names);
+    d.fix = near ? "did you mean " + *near + "?" : "list the types with: trainyard catalog";
+    return bad_input(std::move(d));
+}
+
+std::optional<Error> check(const Request& r, const catalog::Catalog& catalog) {
+    if (r.job.instance && catalog.instance(*r.job.instance) == nullptr) {
+        return no_such_type(*r.job.instance, catalog, "instance");
+    }
+    for (const std::string& t : r.why_not) {
+        if (catalog.instance(t) == nullptr) return no_such_type(t, catalog, "why-not");
+    }
+    const bool work = r.job.tokens > Tokens{} || r.job.samples || r.job.accelerator_hours_each;
+    if (!work) {
+        Diagnostic d;
+        d.what = "nothing says how much to train";
+        d.fix = "add --tokens 300B, or tokens: in the job file";
+        return bad_input(std::move(d));
+    }
+    return std::nullopt;
+}
+
+/// The search, with the type the user named searched up to the node count the user named.
+SearchResult search_all(const Request& request, const catalog::Catalog& catalog, const Assumptions& a) {
+    SearchResult all = search(request, catalog, a);
+    if (!request.job.instance || !request.job.nodes || request.job.copies > 1) return all;
+    std::vector<int> sizes = node_counts(*request.job.nodes);
+    if (sizes.back() != *request.job.nodes) sizes.push_back(*request.job.nodes);
+    SearchResult own = search_type(request, catalog, a, *catalog.instance(*request.job.instance), sizes);
+    std::erase_if(all.candidates, [&](const Candidate& c) { return c.instance->type == *request.job.instance; });
+    for (Candidate& c : own.candidates) all.candidates.push_back(std::move(c));
+    return all;
+}
+
+ServiceChoice service_for(const Candidate& c, const Request& request, const catalog::Catalog& catalog,
+                          const Assumptions& a, double outside_saving = 0) {
+    ServiceFacts f;
+    f.nodes = c.nodes;
+    f.devices = c.devices();
+    f.copies = request.job.copies;
+    f.team = request.team;
+    f.outside_saving = outside_saving;
+    f.outside_cheaper = outside_saving > a.number("choice.outside_saving");
+    f.uplift = service_uplift("SageMaker", *c.instance, catalog) - 1;
+    return choose_service(f, a);
+}
+
+std::vector<Option> all_options(const SearchResult& found, const Request& request, const Work& work,
+                                const catalog::Catalog& catalog, const Assumptions& a) {
+    std::vector<Option> options;
+    for (const Candidate& c : found.candidates) {
+        const ServiceChoice service = service_for(c, request, catalog, a);
+        for (Offer& o : offers(c, request, work, service.service, catalog, a)) options.push_back({c, std::move(o)});
+    }
+    return options;
+}
+
+/// Within the user's own type and count, if named.
+std::vector<Option> allowed(const std::vector<Option>& options, const workload::Job& job) {
+    std::vector<Option> out;
+    for (const Option& o : options) {
+        const bool type = !job.instance || o.candidate.instance->type == *job.instance;
+        const bool count = !job.nodes || o.candidate.nodes <= *job.nodes;
+        if (type && count) out.push_back(o);
+    }
+    return out;
+}
+
+const Option* requested_option(const std::vector<Option>& mine, const workload::Job& job) {
+    if (!job.nodes) return nullptr;
+    const Option* best = nullptr;
+    for (const Option& o : mine) {
+        if (o.candidate.nodes != *job.nodes || !is_guaranteed(o.offer.purchase) || o.offer.commitment) continue;
+        if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
+    }
+    return best;
+}
+
+/// The user named a node count: keep it if it scales, else the cheapest smaller one that is in time.
+void prefer_requested(const std::vector<Option>& mine, const Option* requested, const Limits& l, const Assumptions& a,
+                      Choice& choice) {
+    if (requested == nullptr || !choice.index) return;
+    const Option& small = mine[*choice.index];
+    if (small.candidate.nodes >= requested->candidate.nodes) return;
+    const double speedup = small.candidate.training_time() / requested->candidate.training_time();
+    const double ratio = static_cast<double>(requested->candidate.devices()) / small.candidate.devices();
+    const bool in_time = requested->offer.wall.expected <= l.deadline;
+    if (speedup / ratio >= a.number("choice.scaling_floor") && in_time) {
+        choice.index = static_cast<std::size_t>(requested - mine.data());
+    }
+}
+
+std::string job_line(const Request& r, const Work& w) {
+    const workload::Job& j = r.job;
+    std::string s = j.model.name.empty() ? j.name : j.model.name;
+    if (w.params > 0) s += ", " + format_count(w.params) + " parameters";
+    s += ", " + std::string(to_string(j.method));
+    if (j.model.opaque_params) return s + ", " + format_count(w.sequences) + " samples";
+    if (j.copies > 1) s += ", " + plural(j.copies, "run");
+    if (w.tokens() > w.sequence) s += ", " + format_count(w.tokens()) + " tokens at " + std::to_string(w.sequence);
+    return s;
+}
+
+std::string verdict_of(const Plan& p) {
+    if (!p.chosen) {
+        if (p.outcome == Outcome::does_not_fit) return "No: no instance type in the allowed regions can run this job";
+        std::string s = "No: not feasible as asked";
+        if (p.shortfall && p.shortfall->cost_factor > 1) s += ", " + times(p.shortfall->cost_factor) + " over the budget";
+        if (p.shortfall && p.shortfall->time_factor > 1) s += ", " + times(p.shortfall->time_factor) + " the deadline";
+        return s;
+    }
+    const Option& o = *p.chosen;
+    std::string s = "Rent " + describe_cluster(o.candidate) + " (" + plural(o.candidate.nodes * o.candidate.instance->accelerators, o.candidate.accelerator->name) +
+                    ") " + purchase_words(o.offer) + " in " + o.offer.region + ", on " + p.service.service + ": " +
+                    time_range(o.offer.wall) + ", " + money_range(o.offer.cost);
+    if (p.outcome == Outcome::tight) s += "; tight";
+    if (p.outcome == Outcome::over_budget) s += "; OVER BUDGET by " + format_usd(to_usd(o.offer.cost.expected) - *p.budget);
+    if (p.outcome == Outcome::too_slow) s += "; TOO SLOW by " + format_duration(o.offer.wall.expected - *p.deadline);
+    return s;
+}
+
+void warn_prices(Plan& p) {
+    std::set<std::string> seen;
+    for (const Row& r : p.rows) {
+        if (!r.option.offer.stale) continue;
+        const std::string text = std::string(to_string(r.option.offer.purchase)) + " price of " +
+                                 r.option.candidate.instance->type + " is " + std::to_string(r.option.offer.price_age_days) +
+                                 " days old";
+        if (seen.insert(text).second) p.warnings.push_back(text);
+    }
+}
+
+std::string next_command(const Plan& p) {
+    if (!p.chosen) return "trainyard plan … --explain, or with the scope above";
+    const Candidate& c = p.chosen->candidate;
+    if (p.chosen->offer.purchase == Purchase::capacity_block) {
+        return "aws ec2 describe-capacity-block-offerings --instance-type " + c.instance->type + " --instance-count " +
+               std::to_string(c.nodes) + " --capacity-duration-hours " + std::to_string(*p.chosen->offer.block_days * 24) +
+               " --region " + p.chosen->offer.region;
+    }
+    if (p.chosen->offer.purchase == Purchase::spot) {
+        return "aws ec2 get-spot-placement-scores --instance-types " + c.instance->type + " --target-capacity " +
+               std::to_string(c.nodes) + " --single-availability-zone --region-names " + p.chosen->offer.region;
+    }
+    return "aws service-quotas list-service-quotas --service-code ec2 --region " + p.chosen->offer.region;
+}
+
+void list_assumptions(Plan& p, const Request& request, const Assumptions& a) {
+    for (const std::string& s : request.job.assumptions) p.assumptions.push_back(s);
+    for (const std::string& s : request.job.model.assumptions) p.assumptions.push_back(s);
+    if (!request.job.deadline) {
+        p.assumptions.push_back("no deadline given: " + format_fixed(a.number("deadline.default"), 0) + " days assumed");
+    }
+    if (p.chosen) {
+        for (const std::string& n : p.chosen->candidate.prediction.notes) p.assumptions.push_back(n);
+    }
+    for (const Assumption& row : a.rows()) {
+        p.assumptions.push_back(row.key + " = " + format_fixed(row.value, row.value < 10 ? 2 : 0) + " " + row.unit + " (" +
+                                row.provenance.source + ", " + row.provenance.as_of + ")");
+    }
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog, const Assumptions& a) {
+    if (auto error = check(request, catalog)) return std::move(*error);
+    Plan p;
+    p.work = work_of(request.job, a);
+    p.budget = request.job.budget;
+    const Limits limits = limits_of(request, a);
+    p.deadline = limits.deadline;
+    p.job = job_line(request, p.work);
+
+    SearchResult found = search_all(request, catalog, a);
+    p.stats = found.stats;
+    p.rejections = std::move(found.rejections);
+    const std::vector<Option> options = all_options(found, request, p.work, catalog, a);
+    const std::vector<Option> mine = allowed(options, request.job);
+
+    Choice choice = choose(mine, limits, a);
+    const Option* requested = requested_option(mine, request.job);
+    prefer_requested(mine, requested, limits, a, choice);
+    p.outcome = choice.outcome;
+    const Option* chosen = choice.index ? &mine[*choice.index] : nullptr;
+    const Option* elsewhere = nullptr;
+    if (request.job.instance) {
+        const Choice free = choose(options, limits, a);
+        if (free.index && options[*free.index].candidate.instance->type != *request.job.instance) {
+            elsewhere = &options[*free.index];
+        }
+    }
+    const Context x{request, catalog, a, p.work, limits, options, p.rejections, chosen, requested, elsewhere};
+    if (chosen != nullptr) {
+        p.chosen = *chosen;
+        double saving = 0;
+        const bool may_leave = request.job.outside_aws_ok && request.job.data_public;
+        if (const auto outside = cheapest_outside(catalog, *chosen->candidate.accelerator); outside && may_leave) {
+            const UsdPerSecond each = chosen->offer.rate / static_cast<double>(chosen->candidate.instance->accelerators);
+            saving = 1 - outside->per_accelerator / each;
+        }
+        p.service = service_for(chosen->candidate, request, catalog, a, saving);
+    }
+    if (chosen == nullptr || p.outcome == Outcome::over_budget || p.outcome == Outcome::too_slow) {
+        p.shortfall = shortfall_of(mine, request, p.work, catalog, a);
+    }
+    p.diagnosis = diagnose(request, catalog, a);
+    p.rows = rows_of(x);
+    p.facts = facts_of(x, p.service);
+    p.reasons = reasons_of(x);
+    p.risks = risks_of(x);
+    p.front = pareto_front(mine);
+    if (chosen != nullptr && request.detail == Detail::full && request.job.copies == 1 && !request.job.model.opaque_params) {
+        p.scaling = scaling_of(request, catalog, a, chosen->candidate);
+    }
+    for (const std::string& type : request.why_not) {
+        p.why_not.push_back(why_not(type, request, p.work, catalog, a, p.chosen));
+    }
+    p.verdict = verdict_of(p);
+    p.next = next_command(p);
+    warn_prices(p);
+    list_assumptions(p, request, a);
+    return p;
+}
+
+}  // namespace trainyard::plan

@@ -1,0 +1,208 @@
+// The plan on a terminal: verdict, alternatives, the plan itself, three reasons, three risks, the bill, what to do next.
+
+#include <algorithm>
+
+#include "text_layout.hpp"
+#include "trainyard/base/text.hpp"
+#include "trainyard/plan/report.hpp"
+#include "words.hpp"
+
+namespace trainyard::plan {
+namespace {
+
+constexpr std::size_t kWidth = 100;
+
+class Page {
+  public:
+    Page(const Plan& p, const ReportStyle& style) : p_(p), style_(style) {}
+
+    std::string build() {
+        line(bold(wrap(p_.verdict, kWidth, 2)));
+        line(dim(clip(p_.job, kWidth)));
+        table();
+        facts();
+        list("Why", p_.reasons, 3);
+        list("Risks", p_.risks, 3);
+        shortfall();
+        diagnosis();
+        bill();
+        why_not();
+        if (style_.explain) explain();
+        warnings();
+        if (!p_.next.empty()) line("\n" + bold("Next") + "  " + p_.next);
+        return std::move(out_);
+    }
+
+  private:
+    void line(const std::string& s) { out_ += s + "\n"; }
+    std::string bold(const std::string& s) const { return style_.colour ? "\x1b[1m" + s + "\x1b[0m" : s; }
+    std::string dim(const std::string& s) const { return style_.colour ? "\x1b[2m" + s + "\x1b[0m" : s; }
+
+    void table() {
+        if (p_.rows.empty()) return;
+        line("\n  " + bold(pad_right("cluster", 21) + pad_right("buy", 23) + pad_left("time", 8) + pad_left("cost", 11) +
+                           "  " + "why it lost"));
+        for (const Row& r : p_.rows) {
+            const bool won = p_.chosen && r.lost.empty();
+            const Option& o = r.option;
+            std::string s = won ? "> " : "  ";
+            s += pad_right(clip(describe_cluster(o.candidate), 20), 21);
+            s += pad_right(clip(purchase_words(o.offer), 22), 23);
+            s += pad_left(format_duration(o.offer.wall.expected), 8);
+            s += pad_left(money(o.offer.cost.expected), 11) + "  ";
+            s += won ? "chosen: " + clip(describe_mapping(o.candidate.training), 25) : clip(r.lost, 33);
+            line(won ? bold(s) : s);
+        }
+    }
+
+    void facts() {
+        if (p_.facts.empty()) return;
+        line("\n" + bold("The plan"));
+        for (const Fact& f : p_.facts) {
+            line("  " + pad_right(f.key, 14) + wrap(f.text, kWidth - 16, 16));
+        }
+    }
+
+    void list(const std::string& title, const std::vector<std::string>& items, std::size_t most) {
+        if (items.empty()) return;
+        line("\n" + bold(title));
+        for (std::size_t i = 0; i < std::min(most, items.size()); ++i) {
+            line("  " + std::to_string(i + 1) + ". " + wrap(items[i], kWidth - 5, 5));
+        }
+    }
+
+    void shortfall() {
+        if (!p_.shortfall || p_.shortfall->text.empty()) return;
+        line("\n" + bold(p_.chosen ? "What is missing" : "What would make it feasible"));
+        for (const std::string& s : p_.shortfall->text) line("  - " + wrap(s, kWidth - 4, 4));
+    }
+
+    void diagnosis() {
+        if (!p_.diagnosis) return;
+        line("\n" + bold("Your measurement"));
+        line("  " + wrap(p_.diagnosis->verdict, kWidth - 2, 2));
+        int n = 0;
+        for (const std::string& s : p_.diagnosis->checks) line("  " + std::to_string(++n) + ". " + wrap(s, kWidth - 5, 5));
+    }
+
+    void bill() {
+        if (!p_.chosen) return;
+        const Offer& o = p_.chosen->offer;
+        line("\n" + bold("Bill") + " (expected, " + o.region + ", prices of " + o.rate_source.as_of + ")");
+        for (const BillItem& i : o.bill.items) {
+            line("  " + pad_right(i.name, 18) + pad_right(clip(i.detail, 61), 62) +
+                 pad_left(format_usd_cents(to_usd(i.amount)), 16));
+        }
+        line(bold("  " + pad_right("total", 18) + pad_right("", 62) + pad_left(format_usd_cents(to_usd(o.bill.total())), 16)));
+        line("  " + wrap("80 % range " + money_range(o.cost) + "; time " + time_range(o.wall) + "; width from " +
+                             p_.chosen->candidate.band.basis,
+                         kWidth - 2, 2));
+    }
+
+    void why_not() {
+        for (const WhyNot& w : p_.why_not) {
+            line("\n" + bold("Why not " + w.instance + "?"));
+            line("  " + wrap(w.answer, kWidth - 2, 2));
+        }
+    }
+
+    void share(const char* name, Seconds part, Seconds whole) {
+        if (part <= Seconds{} || part < 0.0005 * whole) return;
+        const double f = part / whole;
+        line("  " + pad_right(name, 22) + pad_left(format_duration(part), 10) + pad_left(format_percent(f), 9) + "  " +
+             std::string(static_cast<std::size_t>(f * 50 + 0.5), '#'));
+    }
+    void share(const char* name, Bytes part, Bytes whole) {
+        if (part <= Bytes{}) return;
+        const double f = part / whole;
+        line("  " + pad_right(name, 22) + pad_left(format_bytes(part), 10) + pad_left(format_percent(f), 9) + "  " +
+             std::string(static_cast<std::size_t>(f * 50 + 0.5), '#'));
+    }
+
+    void explain() {
+        if (!p_.chosen) return;
+        step();
+        memory();
+        scaling();
+        if (!p_.front.empty()) {
+            line("\n" + bold("Pareto front of expected time against expected money"));
+            for (const Option& o : p_.front) {
+                line("  " + pad_right(describe_cluster(o.candidate), 22) + pad_right(purchase_words(o.offer), 32) +
+                     pad_left(format_duration(o.offer.wall.expected), 9) + pad_left(money(o.offer.cost.expected), 13));
+            }
+        }
+        line("\n" + bold("Searched") + "  " + grouped(p_.stats.mappings) + " mappings, " + grouped(p_.stats.cut_by_memory) +
+             " cut by memory, " + grouped(p_.stats.cut_by_bound) + " by the bound, " + grouped(p_.stats.predictions) + " predicted");
+        line("\n" + bold("Assumptions"));
+        for (const std::string& s : p_.assumptions) line("  - " + wrap(s, kWidth - 4, 4));
+    }
+
+    void step() {
+        const perf::StepBreakdown& s = p_.chosen->candidate.prediction.step;
+        line("\n" + bold("One step, " + format_duration(s.total)));
+        share("matrix products", s.gemm, s.total);
+        share("attention", s.attention, s.total);
+        share("memory-bound", s.memory_bound, s.total);
+        share("logits and loss", s.head_loss, s.total);
+        share("recomputation", s.recompute, s.total);
+        share(p_.chosen->candidate.limit.empty() ? "launch gaps" : "waiting for data", s.launch, s.total);
+        share("tensor traffic", s.tensor_comm, s.total);
+        share("expert traffic", s.expert_comm, s.total);
+        share("context traffic", s.context_comm, s.total);
+        share("pipeline traffic", s.pipeline_comm, s.total);
+        share("pipeline bubble", s.pipeline_bubble, s.total);
+        share("gradient traffic", s.data_comm, s.total);
+        share("optimizer", s.optimizer, s.total);
+        share("stragglers", s.straggler, s.total);
+        const workload::Training& t = p_.chosen->candidate.training;
+        if (t.parallel.pipeline > 1) {
+            line("  pipeline: " + std::to_string(t.parallel.pipeline) + " stages, " + std::to_string(t.micro_batches()) +
+                 " micro-batches; simple bubble (p-1)/(m+p-1) = " +
+                 format_percent((t.parallel.pipeline - 1.0) / (t.micro_batches() + t.parallel.pipeline - 1.0)));
+        }
+    }
+
+    void memory() {
+        const perf::MemoryBreakdown& m = p_.chosen->candidate.prediction.memory;
+        if (m.total <= Bytes{}) return;
+        line("\n" + bold("Memory of the heaviest device, " + format_bytes(m.total) + " of " + format_bytes(m.capacity)));
+        share("weights", m.weights, m.total);
+        share("gradients", m.gradients, m.total);
+        share("optimizer", m.optimizer, m.total);
+        share("activations", m.activations, m.total);
+        share("logits", m.logits, m.total);
+        share("gathered", m.gathered, m.total);
+        share("workspace", m.workspace, m.total);
+        share("fragmentation", m.fragmentation, m.total);
+        share("runtime", m.runtime, m.total);
+    }
+
+    void scaling() {
+        if (!p_.scaling || p_.scaling->points.empty()) return;
+        line("\n" + bold("Scaling at this global batch"));
+        for (const ScalingPoint& s : p_.scaling->points) {
+            const std::string knee = s.devices == p_.scaling->knee_devices ? "  < knee" : "";
+            line("  " + pad_left(std::to_string(s.devices), 6) + " devices " + pad_left(format_duration(s.step), 9) +
+                 pad_left(percent(s.efficiency), 7) + "  comm " + pad_left(percent(s.communication_share), 5) + "  " +
+                 pad_right(std::string(static_cast<std::size_t>(std::clamp(s.efficiency, 0.0, 1.1) * 24 + 0.5), '#'), 27) +
+                 clip(s.mapping, 22) + knee);
+        }
+        line("  " + wrap(p_.scaling->dp_warning, kWidth - 2, 2));
+    }
+
+    void warnings() {
+        if (p_.warnings.empty()) return;
+        line("");
+        for (const std::string& w : p_.warnings) line("warning: " + wrap(w, kWidth - 9, 9));
+    }
+
+    const Plan& p_;
+    const ReportStyle& style_;
+    std::string out_;
+};
+
+}  // namespace
+
+std::string report_text(const Plan& plan, const ReportStyle& style) { return Page(plan, style).build(); }
+
+}  // namespace trainyard::plan

@@ -1,0 +1,83 @@
+#include "rows.hpp"
+
+#include <algorithm>
+#include <map>
+
+#include "words.hpp"
+
+namespace trainyard::plan {
+namespace {
+
+bool cheaper(const Option* a, const Option* b) {
+    if (a->offer.cost.expected != b->offer.cost.expected) return a->offer.cost.expected < b->offer.cost.expected;
+    return a->offer.wall.expected < b->offer.wall.expected;
+}
+
+bool punctual(const Context& x, const Option& o) { return o.offer.wall.expected <= x.limits.deadline; }
+
+/// Best of each type: in time first, then safe, then cheap.
+std::vector<const Option*> best_of_types(const Context& x) {
+    std::map<std::string, const Option*> best;
+    const auto better = [&](const Option& a, const Option& b) {
+        if (punctual(x, a) != punctual(x, b)) return punctual(x, a);
+        const bool sa = is_safe(a, x.limits, x.assumptions);
+        const bool sb = is_safe(b, x.limits, x.assumptions);
+        if (sa != sb) return sa;
+        if (!punctual(x, a)) return a.offer.wall.expected < b.offer.wall.expected;
+        return cheaper(&a, &b);
+    };
+    for (const Option& o : x.options) {
+        if (o.offer.commitment) continue;
+        const Option*& kept = best[o.candidate.instance->type];
+        if (kept == nullptr || better(o, *kept)) kept = &o;
+    }
+    std::vector<const Option*> out;
+    for (const auto& [type, o] : best) out.push_back(o);
+    std::sort(out.begin(), out.end(), [&](const Option* a, const Option* b) {
+        if (punctual(x, *a) != punctual(x, *b)) return punctual(x, *a);
+        return cheaper(a, b);
+    });
+    return out;
+}
+
+}  // namespace
+
+std::vector<Row> rows_of(const Context& x) {
+    std::vector<const Option*> picked;
+    const auto add = [&](const Option* o) {
+        if (o == nullptr || picked.size() >= kMaxRows) return;
+        if (std::find(picked.begin(), picked.end(), o) == picked.end()) picked.push_back(o);
+    };
+    add(x.chosen);
+    if (x.chosen != nullptr) {
+        for (Purchase p : {Purchase::on_demand, Purchase::capacity_block, Purchase::mixed, Purchase::spot}) {
+            if (p != x.chosen->offer.purchase) add(same_cluster(x, *x.chosen, p));
+        }
+        add(x.requested);
+        add(x.elsewhere);
+    }
+    for (const Option* o : best_of_types(x)) {
+        if (x.chosen != nullptr && o->candidate.instance == x.chosen->candidate.instance) continue;
+        add(o);
+    }
+    if (picked.size() > 1) {
+        std::sort(picked.begin() + (x.chosen != nullptr ? 1 : 0), picked.end(), cheaper);
+    }
+    std::vector<Row> rows;
+    for (const Option* o : picked) {
+        Row row{*o, {}};
+        if (x.chosen != nullptr && o != x.chosen) row.lost = why_lost(*o, *x.chosen, x.limits, x.assumptions);
+        if (x.chosen == nullptr) {
+            if (x.limits.budget) {
+                row.lost = times(to_usd(o->offer.cost.expected) / *x.limits.budget) + " the budget";
+            }
+            if (!punctual(x, *o)) {
+                row.lost += (row.lost.empty() ? "" : ", ") + times(o->offer.wall.expected / x.limits.deadline) + " the deadline";
+            }
+        }
+        rows.push_back(std::move(row));
+    }
+    return rows;
+}
+
+}  // namespace trainyard::plan

@@ -1,0 +1,109 @@
+// A job that can't be done as asked: by what factor, and what the money or the time would buy.
+
+#include <algorithm>
+#include <cmath>
+
+#include "trainyard/base/text.hpp"
+#include "trainyard/plan/choose.hpp"
+#include "trainyard/plan/explain.hpp"
+#include "words.hpp"
+
+namespace trainyard::plan {
+namespace {
+
+const Option* cheapest(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
+    const Option* best = nullptr;
+    for (const Option& o : options) {
+        if (!is_safe(o, l, a) || o.offer.commitment) continue;
+        if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
+    }
+    return best;
+}
+
+const Option* smallest_in_time(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
+    const Option* best = nullptr;
+    for (const Option& o : options) {
+        if (!is_safe(o, l, a) || o.offer.commitment || o.offer.wall.expected > l.deadline) continue;
+        if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
+    }
+    return best;
+}
+
+std::string scopes(double flop) {
+    // What else the same FLOPs would train, by 6 N T (Kaplan et al., arXiv 2001.08361, sec. 2.1).
+    std::string s;
+    for (const double params : {8e9, 70e9}) {
+        const double tokens = flop / (6 * params);
+        if (tokens < 1e9) continue;
+        s += (s.empty() ? "" : ", or ") + ("a " + format_count(params) + " model on " + format_count(tokens) + " tokens");
+    }
+    return s;
+}
+
+void money_text(Shortfall& s, const Request& request, const Work& work, const Option& least) {
+    if (!request.job.budget) return;
+    const double share = *request.job.budget / to_usd(least.offer.cost.expected);
+    s.cost_factor = 1 / share;
+    s.tokens_affordable = work.tokens() * share;
+    s.flop_affordable = s.flop_needed * share;
+    if (share >= 1) return;
+    s.text.push_back("the cheapest way costs " + money(least.offer.cost.expected) + ", " + times(s.cost_factor) +
+                     " the budget of " + format_usd(*request.job.budget));
+    std::string buys = format_usd(*request.job.budget) + " buys about " + format_count(s.accelerator_hours * share) + " " +
+                       least.candidate.accelerator->name + "-hours: this model on " + format_count(s.tokens_affordable) +
+                       " tokens";
+    const std::string other = scopes(s.flop_affordable);
+    if (!other.empty()) buys += ", " + other;
+    s.text.push_back(buys + "; or fine-tune an open model of this size");
+}
+
+}  // namespace
+
+Shortfall shortfall_of(const std::vector<Option>& options, const Request& request, const Work& work,
+                       const catalog::Catalog& catalog, const Assumptions& a) {
+    (void)catalog;
+    Shortfall s;
+    const Limits l = limits_of(request, a);
+    const Option* least = cheapest(options, l, a);
+    if (least == nullptr) {
+        s.text.push_back("no instance type holds the model: shard over more nodes, use LoRA, or a smaller model");
+        return s;
+    }
+    s.cheapest = least->offer.cost.expected;
+    s.flop_needed = least->candidate.steps * least->candidate.prediction.model_flop / kFlop;
+    s.accelerator_hours = least->candidate.training_time() / kHour * least->candidate.devices();
+    money_text(s, request, work, *least);
+    const Option* fast = smallest_in_time(options, l, a);
+    if (fast != nullptr) {
+        s.devices_needed = fast->candidate.devices();
+        s.text.push_back("the deadline of " + format_duration(l.deadline) + " needs " + grouped(*s.devices_needed) + " " +
+                         fast->candidate.accelerator->name + " (" + describe_cluster(fast->candidate) + ", " +
+                         money(fast->offer.cost.expected) + ")");
+        const double total = a.number("block.max_total");
+        if (fast->candidate.nodes > total) {
+            s.text.push_back("that many are not obtainable on demand: Capacity Blocks end at " + format_fixed(total, 0) +
+                             " instances in all; this is a private contract with AWS");
+        }
+    } else {
+        Seconds best = options.front().offer.wall.expected;
+        for (const Option& o : options) best = std::min(best, o.offer.wall.expected);
+        s.time_factor = best / l.deadline;
+        s.text.push_back("the fastest plan found takes " + format_duration(best) + ", " + times(s.time_factor) +
+                         " the deadline of " + format_duration(l.deadline));
+    }
+    if (s.time_factor == 0 && request.job.budget) {
+        const Option* affordable = nullptr;
+        for (const Option& o : options) {
+            if (to_usd(o.offer.cost.expected) > *request.job.budget || !is_safe(o, l, a)) continue;
+            if (affordable == nullptr || o.offer.wall.expected < affordable->offer.wall.expected) affordable = &o;
+        }
+        if (affordable != nullptr && affordable->offer.wall.expected > l.deadline) {
+            s.time_factor = affordable->offer.wall.expected / l.deadline;
+            s.text.push_back("within the budget the fastest plan takes " + format_duration(affordable->offer.wall.expected) + " (" +
+                             describe_cluster(affordable->candidate) + ", " + money(affordable->offer.cost.expected) + ")");
+        }
+    }
+    return s;
+}
+
+}  // namespace trainyard::plan

@@ -1,0 +1,161 @@
+// Facts that only some jobs need: Trainium's price units, copies and the rental market, smaller cards with QLoRA,
+// a speed-up the user measured.
+
+#include <algorithm>
+#include <cmath>
+
+#include "context.hpp"
+#include "trainyard/base/text.hpp"
+#include "words.hpp"
+
+namespace trainyard::plan {
+
+using catalog::PurchaseType;
+
+namespace {
+
+bool is_aws(const catalog::Price& p) { return p.provider.starts_with("AWS"); }
+
+/// "H100-80" -> "H100".
+std::string short_name(const std::string& id) { return id.substr(0, id.find('-')); }
+
+FlopPerSecond rate_of(const catalog::Accelerator& a) {
+    if (a.achievable_bf16) return *a.achievable_bf16;
+    const auto peak = a.peak_for(catalog::Precision::bf16);
+    return peak ? *peak : a.peak_for(catalog::Precision::fp16).value_or(FlopPerSecond{});
+}
+
+std::optional<OutsidePrice> cheapest_named(const catalog::Catalog& catalog, const std::string& name) {
+    std::optional<OutsidePrice> best;
+    for (const catalog::Price& p : catalog.prices()) {
+        if (is_aws(p) || p.accelerators < 1 || p.accelerator.find(name) == std::string::npos) continue;
+        if (p.purchase != PurchaseType::on_demand) continue;
+        const UsdPerSecond each = p.rate / static_cast<double>(p.accelerators);
+        if (!best || each < best->per_accelerator) best = OutsidePrice{p, each};
+    }
+    return best;
+}
+
+std::string who(const OutsidePrice& p) {
+    return p.price.provider + " " + per_hour(p.per_accelerator) + " per " + p.price.accelerator + " (" +
+           p.price.provenance.as_of + ")";
+}
+
+void outside_fact(const Context& x, std::vector<Fact>& out) {
+    const Candidate& c = x.chosen->candidate;
+    if (x.request.job.copies > 1 || c.devices() > 1) return;
+    const auto p = cheapest_outside(x.catalog, *c.accelerator);
+    const catalog::Accelerator* reference = x.catalog.accelerator("A100-80");
+    if (!p || reference == nullptr) return;
+    const bool same = p->price.accelerator.find(short_name(c.accelerator->id)) != std::string::npos;
+    const double slower = same ? 1.0 : rate_of(*c.accelerator) / rate_of(*reference);
+    const Usd cost = slower * c.training_time() * p->per_accelerator;
+    out.push_back({"outside AWS", who(*p) + ": about " + format_usd(cost) +
+                                      " for this run, on less reliable hosts and only if the data may leave AWS"});
+}
+
+void copies_facts(const Context& x, std::vector<Fact>& out) {
+    const workload::Job& job = x.request.job;
+    const Candidate& c = x.chosen->candidate;
+    const int parallel = std::min(job.copies, c.jobs_per_node * c.nodes);
+    const double waves = std::ceil(static_cast<double>(job.copies) / parallel);
+    out.push_back({"copies", plural(job.copies, "independent run") + ", " + std::to_string(parallel) + " in parallel, " +
+                                 format_fixed(waves, 0) +
+                                 " after another; a job array with a checkpoint and automatic resume per run"});
+    if (!job.accelerator_hours_each) return;
+    const double hours = job.copies * *job.accelerator_hours_each;
+    const Usd spot = hours * x.assumptions.number("guide.spot_a100") * kUsd;
+    const Usd vast = hours * x.assumptions.number("guide.vast_a100") * kUsd;
+    out.push_back({"guide's rates", format_count(hours) + " h x $1.875 = " + format_usd(spot) + " on P4d spot, x $0.75 = " +
+                                        format_usd(vast) + " on Vast.ai (the guide prints $8K and $3.2K)"});
+    const auto spot_now = x.catalog.price("p4d.24xlarge", PurchaseType::spot, "us-east-2");
+    const auto outside = cheapest_named(x.catalog, "A100");
+    if (!spot_now || !outside) return;
+    const UsdPerSecond each = spot_now->rate / 8.0;
+    out.push_back({"today's rates", "P4d spot " + per_hour(each) + " per A100 (us-east-2, " + spot_now->provenance.as_of +
+                                        ") = " + format_usd(hours * kHour * each) + "; " + who(*outside) + " = " +
+                                        format_usd(hours * kHour * outside->per_accelerator) + ": the gap is " +
+                                        percent(1 - outside->per_accelerator / each) + ", not 60 %"});
+    out.push_back({"elsewhere", "Vast.ai-class hosts: check reliability and verified status, copy the base weights to every "
+                                "host, no regulated data"});
+}
+
+/// Price per peak PFLOP and hour, so that instances with different chip counts compare.
+std::optional<double> per_pflop_hour(const Context& x, const char* type, std::string& text) {
+    const catalog::Instance* i = x.catalog.instance(type);
+    if (i == nullptr) return std::nullopt;
+    const catalog::Accelerator* a = x.catalog.accelerator(i->accelerator);
+    const auto p = x.catalog.price(type, PurchaseType::on_demand, "us-east-1");
+    if (a == nullptr || !p) return std::nullopt;
+    const auto peak = a->peak_for(catalog::Precision::bf16);
+    if (!peak) return std::nullopt;
+    text = std::string(type) + " " + per_hour(p->rate) + " for " + plural(i->accelerators, "chip");
+    return p->rate / kUsdPerHour / (i->accelerators * (*peak / (1000 * kTFlopPerSecond)));
+}
+
+void trainium_facts(const Context& x, std::vector<Fact>& out) {
+    if (!x.request.job.trainium_ok) return;
+    std::string small;
+    std::string large;
+    std::string gpu;
+    per_pflop_hour(x, "trn1.2xlarge", small);
+    const auto trn = per_pflop_hour(x, "trn1.32xlarge", large);
+    const auto p4d = per_pflop_hour(x, "p4d.24xlarge", gpu);
+    if (!trn || !p4d) return;
+    out.push_back({"Trainium", small + ", " + large + ": $" + format_fixed(*trn, 2) + " against $" + format_fixed(*p4d, 2) +
+                                   " per peak PFLOP and hour on p4d: " + percent(1 - *trn / *p4d) +
+                                   " cheaper before software efficiency, not 65 %"});
+    const auto support = x.assumptions.neuron_support(x.request.job.model.family);
+    out.push_back({"Neuron", support ? "model family supported for training (" + *support + ")"
+                                     : "model family \"" + x.request.job.model.family + "\" is not on the supported list"});
+    out.push_back({"bring-up", "allow hours for the first compile (neuron_parallel_compile, static shapes) and 1 to 2 weeks of "
+                               "bring-up; keep portable checkpoints and the GPU plan below as a fallback"});
+}
+
+void qlora_fact(const Context& x, std::vector<Fact>& out) {
+    if (x.request.job.method != workload::Method::lora) return;
+    Request smaller = x.request;
+    smaller.job.method = workload::Method::qlora;
+    for (const char* type : {"g5.xlarge", "g6.xlarge"}) {
+        const catalog::Instance* i = x.catalog.instance(type);
+        if (i == nullptr) continue;
+        const bool lora_fits = std::any_of(x.options.begin(), x.options.end(), [&](const Option& o) {
+            return o.candidate.accelerator->id == i->accelerator && o.candidate.devices() == 1;
+        });
+        const SearchResult r = search_type(smaller, x.catalog, x.assumptions, *i, {1});
+        if (r.candidates.empty()) continue;
+        const Candidate& c = r.candidates.front();
+        const auto p = x.catalog.price(type, PurchaseType::on_demand, regions_of(x.request.job).front());
+        std::string s = lora_fits ? "LoRA just fits 24 GB by the model; QLoRA is the safe way there: "
+                                  : "24 GB cards need QLoRA: ";
+        s += std::string(type) + " " + format_duration(c.training_time());
+        if (p) s += ", " + format_usd(c.training_time() * p->rate) + " of compute";
+        out.push_back({"24 GB cards", s});
+        return;
+    }
+}
+
+void observed_fact(const Context& x, std::vector<Fact>& out) {
+    if (!x.request.observed) return;
+    const Observed& seen = *x.request.observed;
+    out.push_back({"observed", times(seen.speedup) + " on " + plural(seen.nodes, "node") + " = " +
+                                   percent(seen.speedup / seen.nodes) + " efficiency"});
+}
+
+}  // namespace
+
+std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog, const catalog::Accelerator& like) {
+    auto p = cheapest_named(catalog, short_name(like.id));
+    if (!p) p = cheapest_named(catalog, "A100");
+    return p;
+}
+
+void special_facts(const Context& x, std::vector<Fact>& out) {
+    if (x.request.job.copies > 1) copies_facts(x, out);
+    outside_fact(x, out);
+    trainium_facts(x, out);
+    qlora_fact(x, out);
+    observed_fact(x, out);
+}
+
+}  // namespace trainyard::plan

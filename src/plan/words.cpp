@@ -1,0 +1,50 @@
+#include "words.hpp"
+
+#include <cmath>
+
+#include "trainyard/base/text.hpp"
+
+namespace trainyard::plan {
+
+std::string money(MicroUsd m) { return format_usd(to_usd(m)); }
+
+std::string money_range(const MoneyRange& r) {
+    const double low = static_cast<double>(r.low.value);
+    const double high = static_cast<double>(r.high.value);
+    if (high - low < 0.002 * high) return money(r.expected);
+    return money(r.low) + " to " + money(r.high);
+}
+
+std::string time_range(const TimeRange& r) {
+    return format_duration(r.expected) + " (" + format_duration(r.low) + " to " + format_duration(r.high) + ")";
+}
+
+std::string gb(Bytes b) {
+    if (b >= 1000 * kGB) return format_fixed(b / kTB, 2) + " TB";
+    if (b >= 10 * kGB) return format_fixed(b / kGB, 0) + " GB";
+    if (b >= 1 * kGB) return format_fixed(b / kGB, 1) + " GB";
+    return format_fixed(b / kMB, 0) + " MB";
+}
+
+std::string per_hour(UsdPerSecond r) { return "$" + format_fixed(r / kUsdPerHour, 2) + "/h"; }
+
+std::string percent(double fraction) { return format_fixed(fraction * 100, 0) + " %"; }
+
+std::string times(double factor) { return format_fixed(factor, factor < 10 ? 1 : 0) + "x"; }
+
+std::string plural(int n, const std::string& word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
+
+std::string grouped(long n) {
+    std::string digits = std::to_string(n);
+    for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
+    return digits;
+}
+
+std::string purchase_words(const Offer& o) {
+    std::string s(to_string(o.purchase));
+    if (o.purchase == Purchase::capacity_block && o.block_days) s += " (" + std::to_string(*o.block_days) + " d)";
+    if (o.purchase == Purchase::mixed) s = o.note;
+    return s;
+}
+
+}  // namespace trainyard::plan
