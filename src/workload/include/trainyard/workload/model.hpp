@@ -56,10 +56,14 @@ struct Model {
     bool mlp_bias = false;
     bool head_bias = false;
     bool qk_norm = false;            ///< per-head norm on q and k (Qwen3, Gemma3)
+    bool attention_sinks = false;    ///< one learned logit per head (gpt-oss)
     int norms_per_layer = 2;         ///< Gemma2/3: 4; Falcon-7B: 1
     bool final_norm = true;
     bool embedding_norm = false;     ///< BLOOM, BERT
     Norm norm = Norm::rms_norm;
+    bool norm_bias = true;           ///< layer_norm only: MPT and Cohere drop the bias
+    int embedding_dim = 0;           ///< width of the token table if not `hidden` (OPT-350m: 512, with two projections)
+    bool mlm_head = false;           ///< BERT masked-LM head: dense + norm + tied decoder with a bias per word
     int token_types = 0;             ///< BERT segment embeddings
     bool pooler = false;             ///< BERT/ViT dense on the first token
     int classes = 0;                 ///< ViT classifier width
@@ -96,6 +100,9 @@ struct ParameterCount {
 };
 ParameterCount count_parameters(const Model& m);
 
+/// The same sum in floating point: cannot overflow, so untrusted shapes are bounded with it before counting exactly.
+double estimate_parameters(const Model& m);
+
 /// A Hugging Face config.json. Unknown architecture, missing, zero, negative, absurd or non-numeric sizes are diagnostics.
 Result<Model> import_hf_config(const doc::Node& config);
 
@@ -104,10 +111,23 @@ Result<Model> find_model(std::string_view name);
 struct KnownModel {
     std::string name;
     std::vector<std::string> aliases;
-    std::int64_t published_parameters = 0;
-    std::string source;
+    std::int64_t published_parameters = 0;  ///< 0: nobody published one (assumed shapes)
+    std::int64_t rounding = 0;              ///< the source rounds to this many parameters; 0 = exact
+    std::int64_t explained_difference = 0;  ///< published - ours, when the source counts other tensors; why in `note`
+    std::string source;                     ///< where the published count was read
+    std::string as_of;                      ///< YYYY[-MM[-DD]]
+    std::string status;                     ///< primary, quoted, rounded, recalled, assumed: see data/models/*.yaml
+    std::string note;
 };
+/// In the order of the data files. The table is parsed once, on first use.
 const std::vector<KnownModel>& known_models();
+
+/// A shape written out by hand: {layers: 40, hidden: 5120, heads: 40, ...}; keys in docs/reference/models.md.
+/// Missing sizes follow `style` (llama or gpt) and are listed in Model::assumptions.
+Result<Model> read_shape(const doc::Node& shape);
+
+/// model_type values that import_hf_config reads, sorted.
+const std::vector<std::string>& supported_model_types();
 
 /// `{params: 13B}`: the nearest published Llama-like shape scaled to the count; fills Model::assumptions.
 Result<Model> model_from_parameter_count(double params);
