@@ -157,7 +157,7 @@ class Builder {
             add("NAT gateway", hours(in_.wall) + " and " + format_fixed(pulled, 0) + " GB of images; S3 by gateway endpoint is free",
                 (nat.value * (in_.wall / kHour) + nat_gb.value * pulled) * kUsd, nat.provenance);
         }
-        const Rate out = service_rate(catalog_, "egress.internet.gb", in_.region);
+        const Rate out = service_rate(catalog_, "transfer.internet.first_10tb.gb", in_.region);
         if (out.known) {
             add("data transfer", gigabytes(in_.needs->final_weights) + " of final weights to the internet" + out.note,
                 out.value * (in_.needs->final_weights / kGB) * kUsd, out.provenance);

@@ -1,0 +1,181 @@
+#include "trainyard/plan/plan.hpp"
+
+#include <gtest/gtest.h>
+
+#include <set>
+
+#include "test_job.hpp"
+#include "text_layout.hpp"
+#include "trainyard/base/text.hpp"
+#include "trainyard/plan/choose.hpp"
+#include "trainyard/plan/report.hpp"
+
+namespace trainyard::plan {
+namespace {
+
+Plan plan_of(const Request& r) {
+    auto p = make_plan(r, test::catalog(), Assumptions::embedded());
+    EXPECT_TRUE(p.has_value());
+    return p ? std::move(*p) : Plan{};
+}
+
+Request main_job() {
+    Request r = test::request(test::model("llama-3.1-8b"), 300e9);
+    r.job.deadline = 30 * kDay;
+    r.job.budget = 150'000 * kUsd;
+    return r;
+}
+
+TEST(Plan, MainJobMeetsDeadlineAndBudgetWithTheWholeRange) {
+    const Plan p = plan_of(main_job());
+    ASSERT_EQ(p.outcome, Outcome::feasible);
+    ASSERT_TRUE(p.chosen.has_value());
+    EXPECT_LE(p.chosen->offer.wall.high, 30 * kDay);
+    EXPECT_LE(to_usd(p.chosen->offer.cost.high), 150'000 * kUsd);
+    EXPECT_LE(p.rows.size(), 8U);
+    EXPECT_GE(p.rows.size(), 4U);
+    for (std::size_t i = 1; i < p.rows.size(); ++i) EXPECT_FALSE(p.rows[i].lost.empty());
+    EXPECT_GE(p.reasons.size(), 3U);
+    EXPECT_GE(p.risks.size(), 3U);
+    EXPECT_NE(p.verdict.find(p.chosen->candidate.instance->type), std::string::npos);
+}
+
+// Items are whole cents and the total is their sum: for every offer of every candidate of four different jobs.
+TEST(Plan, EveryBillSumsToTheCent) {
+    Request lora = test::request(test::model("llama-3.1-8b"), 40e6);
+    lora.job.method = workload::Method::lora;
+    Request elastic = main_job();
+    elastic.job.resume = workload::Resume::elastic;
+    Request team = main_job();
+    team.team.people = 1;
+    Request kubernetes = main_job();
+    kubernetes.team.kubernetes = true;
+    for (const Request& r : {lora, elastic, team, kubernetes}) {
+        for (const Option& o : plan_of(r).front) {
+            std::int64_t sum = 0;
+            for (const BillItem& i : o.offer.bill.items) {
+                EXPECT_EQ(i.amount.value % 10'000, 0) << i.name;
+                EXPECT_GE(i.amount.value, 0) << i.name;
+                sum += i.amount.value;
+            }
+            EXPECT_EQ(sum, o.offer.bill.total().value);
+            EXPECT_EQ(sum, o.offer.cost.expected.value);
+            EXPECT_LE(o.offer.cost.low, o.offer.cost.expected);
+            EXPECT_LE(o.offer.cost.expected, o.offer.cost.high);
+        }
+    }
+}
+
+TEST(Plan, TheFrontIsAFront) {
+    const Plan p = plan_of(main_job());
+    ASSERT_GE(p.front.size(), 2U);
+    for (std::size_t i = 1; i < p.front.size(); ++i) {
+        EXPECT_GT(p.front[i].offer.wall.expected, p.front[i - 1].offer.wall.expected);
+        EXPECT_LT(p.front[i].offer.cost.expected, p.front[i - 1].offer.cost.expected);
+    }
+}
+
+// 405B x 15T tokens: 6 N T = 3.65e25 FLOP; at $5M no price reaches it by more than a factor of ten.
+TEST(Plan, ADreamIsRefusedWithItsFactor) {
+    Request r = test::request(test::model("llama-3.1-405b"), 15e12);
+    r.job.deadline = 60 * kDay;
+    r.job.budget = 5e6 * kUsd;
+    const Plan p = plan_of(r);
+    EXPECT_EQ(p.outcome, Outcome::infeasible);
+    EXPECT_FALSE(p.chosen.has_value());
+    ASSERT_TRUE(p.shortfall.has_value());
+    EXPECT_GT(p.shortfall->cost_factor, 10);
+    EXPECT_GT(p.shortfall->flop_needed, 3.3e25);
+    EXPECT_LT(p.shortfall->flop_needed, 4.5e25);
+    EXPECT_GE(p.shortfall->text.size(), 2U);
+}
+
+TEST(Plan, ADeadlineChangesTheAnswer) {
+    Request slow = test::request(test::model("llama-3.1-8b"), 300e9);
+    slow.job.deadline = 120 * kDay;
+    Request fast = slow;
+    fast.job.deadline = 10 * kDay;
+    const Plan a = plan_of(slow);
+    const Plan b = plan_of(fast);
+    ASSERT_TRUE(a.chosen && b.chosen);
+    EXPECT_LT(b.chosen->offer.wall.expected, a.chosen->offer.wall.expected);
+    EXPECT_GE(b.chosen->offer.cost.expected, a.chosen->offer.cost.expected);
+}
+
+TEST(Plan, TheUsersMfuChangesTheTime) {
+    Request r = main_job();
+    const Plan before = plan_of(r);
+    r.job.mfu = 0.2;
+    const Plan after = plan_of(r);
+    ASSERT_TRUE(before.chosen && after.chosen);
+    const auto work = [](const Plan& p) {
+        return p.chosen->candidate.training_time() / kSecond * p.chosen->candidate.devices() *
+               (*p.chosen->candidate.accelerator->peak_for(catalog::Precision::bf16) / kTFlopPerSecond);
+    };
+    EXPECT_GT(work(after), 1.2 * work(before));  // less MFU, more peak-FLOP-hours
+}
+
+TEST(Plan, SpotIsRefusedWithoutResume) {
+    Request r = main_job();
+    r.job.resume = workload::Resume::none;
+    const Plan p = plan_of(r);
+    for (const Row& row : p.rows) EXPECT_TRUE(is_guaranteed(row.option.offer.purchase));
+    bool said = false;
+    for (const Fact& f : p.facts) said = said || (f.key == "spot" && f.text.find("without checkpoint and resume") != std::string::npos);
+    EXPECT_TRUE(said);
+}
+
+TEST(Plan, WhyNotGivesANumber) {
+    Request r = test::request(test::model("bert-base-uncased"), 38.4e6);
+    r.job.method = workload::Method::full_finetune;
+    r.job.sequence = 128;
+    r.why_not = {"p5.48xlarge"};
+    const Plan p = plan_of(r);
+    ASSERT_TRUE(p.chosen.has_value());
+    EXPECT_EQ(p.chosen->candidate.devices(), 1);
+    ASSERT_EQ(p.why_not.size(), 1U);
+    EXPECT_NE(p.why_not[0].answer.find('$'), std::string::npos);
+}
+
+TEST(Plan, SameInputSameText) {
+    const Plan a = plan_of(main_job());
+    const Plan b = plan_of(main_job());
+    EXPECT_EQ(report_text(a, {false, true}), report_text(b, {false, true}));
+    EXPECT_EQ(doc::write_json(report_json(a)), doc::write_json(report_json(b)));
+}
+
+TEST(Plan, TextStaysInsideAHundredColumns) {
+    Request r = main_job();
+    r.detail = Detail::full;
+    r.why_not = {"p3dn.24xlarge", "g6e.xlarge"};
+    const std::string text = report_text(plan_of(r), {false, true});
+    for (std::string_view line : split(text, '\n')) {
+        const bool command = line.starts_with("Next");
+        EXPECT_TRUE(command || display_width(line) <= 100) << line;
+    }
+    EXPECT_EQ(text.find('\x1b'), std::string::npos);
+}
+
+TEST(Plan, JsonCarriesUnitsAndProvenance) {
+    const doc::Node n = report_json(plan_of(main_job()));
+    EXPECT_EQ(n.find("schema")->text(), "trainyard.plan");
+    EXPECT_EQ(n.find("schema_version")->as_integer(), 1);
+    const doc::Node* chosen = n.find("chosen");
+    ASSERT_NE(chosen, nullptr);
+    EXPECT_GT(chosen->find("step_time_s")->as_number(), 0);
+    EXPECT_FALSE(chosen->find("offer")->find("rate_provenance")->find("source")->text().empty());
+    double sum = 0;
+    for (const doc::Node& i : chosen->find("bill")->find("items")->items()) sum += i.find("amount_usd")->as_number();
+    EXPECT_NEAR(sum, chosen->find("bill")->find("total_usd")->as_number(), 0.001);
+}
+
+TEST(Plan, UnknownTypeSuggestsTheNearest) {
+    Request r = main_job();
+    r.job.instance = "p5.48xlarg";
+    const auto p = make_plan(r, test::catalog(), Assumptions::embedded());
+    ASSERT_FALSE(p.has_value());
+    EXPECT_NE(p.error().diagnostics.front().fix.find("p5.48xlarge"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainyard::plan
