@@ -40,7 +40,7 @@ AttentionTime flash(const workload::Model& m, const LayerShape& s, int window, c
     const double blocks = s.micro_batch * h.count * std::ceil(seq / s.context / 128.0);
     const double occupancy = std::min(1.0, blocks / d.multiprocessors);
     const double factor = head_factor * length_factor * std::max(0.05, occupancy);
-    const double rate = d.attention_rate / (kFlop / kSecond) * factor;
+    const double rate = d.attention_rate / (kFlop / kSecond) * factor * d.attention_gain;
     return {forward / (rate * d.arch->flash_forward) * kSecond + d.kernel_gap,
             backward / (rate * d.arch->flash_backward) * kSecond + 2.0 * d.kernel_gap};
 }

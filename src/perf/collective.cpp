@@ -24,10 +24,13 @@ double bus_bandwidth(const Network& n, Group g) {
 }
 
 /// Pipelined chunks below `half_message` lose bandwidth: effective = bw * x / (x + half).
-double ramp(const Network& n, double bytes_per_rank) {
-    const double half = n.constants->half_message_mb * 1e6;
-    return bytes_per_rank / (bytes_per_rank + half / 8);
+double ramp(const Network& n, Hop hop, double bytes_per_rank) {
+    const GlobalConstants& c = *n.constants;
+    const double half = (hop == Hop::across_nodes ? c.half_message_mb : c.half_message_intra_mb) * 1e6;
+    return bytes_per_rank / (bytes_per_rank + half);
 }
+
+Hop slowest_hop(Group g) { return g.nodes() > 1 ? Hop::across_nodes : Hop::inside_node; }
 
 double hop_latency(const Network& n, Group g) {
     const GlobalConstants& c = *n.constants;
@@ -38,7 +41,7 @@ double hop_latency(const Network& n, Group g) {
 
 double half_ring_seconds(const Network& n, Group g, double bytes) {
     const double part = bytes / g.ranks;
-    const double rate = bus_bandwidth(n, g) * ramp(n, part);
+    const double rate = bus_bandwidth(n, g) * ramp(n, slowest_hop(g), part);
     return hop_latency(n, g) + part * (g.ranks - 1) / rate;
 }
 
@@ -50,33 +53,33 @@ Group make_group(int ranks, int stride, int accelerators_per_node) {
 }
 
 Seconds all_gather(const Network& n, Group g, Bytes size) {
-    if (g.ranks <= 1) return {};
+    if (g.ranks <= 1 || size <= Bytes{}) return {};
     return (half_ring_seconds(n, g, size / kByte) + n.constants->collective_base_us * kUs) * kSecond;
 }
 
 Seconds all_reduce(const Network& n, Group g, Bytes size) {
-    if (g.ranks <= 1) return {};
+    if (g.ranks <= 1 || size <= Bytes{}) return {};
     const GlobalConstants& c = *n.constants;
     const double bytes = size / kByte;
     const double ring = 2 * half_ring_seconds(n, g, bytes);
     // Double binary tree: up and down, every byte twice, latency by depth.
     const double depth = 2 * ((g.per_node - 1) * c.intra_latency_us + std::log2(std::max(1, g.nodes())) *
                                                                            c.inter_latency_us * 1.5) * kUs;
-    const double tree = depth + 2 * bytes / (0.85 * bus_bandwidth(n, g) * ramp(n, bytes / 4));
+    const double tree = depth + 2 * bytes / (0.85 * bus_bandwidth(n, g) * ramp(n, slowest_hop(g), bytes / 4));
     return (std::min(ring, tree) + c.collective_base_us * kUs) * kSecond;
 }
 
 Seconds all_to_all(const Network& n, Group g, Bytes size) {
-    if (g.ranks <= 1) return {};
+    if (g.ranks <= 1 || size <= Bytes{}) return {};
     const GlobalConstants& c = *n.constants;
     const double bytes = size / kByte;
     const double to_each = bytes / g.ranks;
     const double intra = n.intra / (kByte / kSecond);
-    const double same_node = to_each * (g.per_node - 1) / (intra * ramp(n, to_each * g.per_node));
+    const double same_node = to_each * (g.per_node - 1) / (intra * ramp(n, Hop::inside_node, to_each * g.per_node));
     double seconds = same_node;
     if (g.nodes() > 1) {
         const double per_accelerator = n.inter_node / (kByte / kSecond) / n.per_node;
-        const double remote = to_each * (g.ranks - g.per_node) / (per_accelerator * ramp(n, to_each * g.per_node));
+        const double remote = to_each * (g.ranks - g.per_node) / (per_accelerator * ramp(n, Hop::across_nodes, to_each * g.per_node));
         seconds = std::max(same_node, remote) + c.inter_latency_us * kUs * std::log2(g.nodes() + 1);
     }
     return (seconds + c.collective_base_us * kUs + c.intra_latency_us * kUs) * kSecond;
@@ -99,8 +102,11 @@ Network make_network(const Cluster& cluster, const Constants& constants) {
     n.per_node = std::min(cluster.accelerators_per_node, std::max(1, cluster.accelerators));
     const ArchitectureConstants& arch = constants.of(cluster.accelerator->architecture);
     n.intra = cluster.intra_bandwidth * arch.link_fraction;
-    n.rdma = cluster.inter.fabric != Fabric::tcp;
-    double fraction = n.rdma ? c.inter_fraction : c.tcp_fraction;
+    const Fabric fabric = cluster.inter.fabric;
+    n.rdma = fabric != Fabric::tcp && fabric != Fabric::omni_path;
+    double fraction = c.inter_fraction;
+    if (fabric == Fabric::tcp) fraction = c.tcp_fraction;
+    if (fabric == Fabric::omni_path) fraction = c.omni_path_fraction;
     const double nodes = cluster.nodes();
     if (n.rdma && nodes > 16) fraction /= 1 + 0.1 * c.inter_fraction_large * std::log2(nodes / 16);
     n.inter_node = cluster.inter.per_node * fraction;

@@ -35,7 +35,7 @@ struct Split {
     Seconds exposed, hidden;
 };
 Split overlap(Seconds traffic, Seconds window, double quality) {
-    const Seconds hidden = std::min(traffic, window) * quality;
+    const Seconds hidden = std::min(traffic, window * quality);
     return {traffic - hidden, hidden};
 }
 
@@ -54,7 +54,7 @@ DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Ne
         gather = all_gather(n, g.dense, in.parameters.dense * trainable * 2 * kByte) +
                  all_gather(n, g.expert, in.parameters.expert * trainable * 2 * kByte);
     }
-    const double quality = stack.data_overlap ? c.data_overlap : 0;
+    const double quality = stack.data_overlap ? c.bucket_overlap : 0;
     const Split r = overlap(reduce, in.backward, quality);
     const Split w = overlap(gather, in.forward, quality);
     t.exposed = r.exposed + w.exposed;
@@ -72,7 +72,7 @@ DataParallelTime fully_sharded(const DataParallelInput& in, const Groups& g, con
     const Seconds gather = all_gather(n, g.shard, unit);
     Seconds reduce = reduce_scatter(n, g.shard, unit_grads);
     if (g.replica.ranks > 1) reduce += all_reduce(n, g.replica, unit_grads / g.shard.ranks);
-    const double quality = stack.data_overlap ? c.data_overlap : 0;
+    const double quality = stack.data_overlap ? c.shard_overlap : 0;
     const Split f = overlap(gather, in.forward / units, quality);
     const Split b = overlap(gather + reduce, in.backward / units, quality);
     const double passes = units * in.micro_batches;
@@ -90,7 +90,8 @@ DataParallelTime data_parallel_time(const DataParallelInput& in, const Network& 
     const workload::Parallelism& p = in.training.parallel;
     if (p.data * p.context <= 1 && p.expert <= 1) return {};
     const Groups g = groups_of(p, n.per_node);
-    if (p.zero == Zero::weights) return fully_sharded(in, g, n, c, stack);
+    // With pipeline stages, FSDP keeps the gathered weights until the step ends (torchtitan: no reshard after forward).
+    if (p.zero == Zero::weights && p.pipeline == 1) return fully_sharded(in, g, n, c, stack);
     return per_step(in, g, n, c, stack);
 }
 

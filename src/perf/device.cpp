@@ -39,9 +39,12 @@ Device make_device(const catalog::Accelerator& a, catalog::Precision precision, 
     d.multiprocessors = std::max(1, a.multiprocessors.value_or(100));
     d.fp8 = precision == catalog::Precision::fp8 || precision == catalog::Precision::fp4;
     d.element_bytes = (precision == catalog::Precision::fp32 || precision == catalog::Precision::tf32) ? 4 : 2;
-    d.kernel_gap = c.kernel_gap_us * kMicrosecond;
     const bool graphs = stack.host == HostMode::graphs;
+    d.kernel_gap = (graphs ? std::min(c.kernel_gap_us, c.graph_us_per_kernel) : c.kernel_gap_us) * kMicrosecond;
+    d.host_scale = (graphs ? c.graph_us_per_kernel / c.host_us_per_kernel : 1) / stack.efficiency;
     d.host_per_kernel = (graphs ? c.graph_us_per_kernel : c.host_us_per_kernel) * kMicrosecond / stack.efficiency;
+    d.moe_host_per_kernel = stack.moe_graphs ? d.host_per_kernel : c.host_us_per_kernel * kMicrosecond / stack.efficiency;
+    d.attention_gain = stack.hopper_attention ? d.arch->modern_attention_gain : 1;
     switch (stack.fusion) {
         case Fusion::eager:
             d.traffic = c.eager_traffic;

@@ -18,6 +18,9 @@ struct Device {
     bool fp8 = false;
     Seconds kernel_gap;
     Seconds host_per_kernel;
+    double host_scale = 1;         ///< host work against an eager stack (CUDA graphs: small)
+    Seconds moe_host_per_kernel;   ///< token counts change every step, so MoE layers launch eagerly
+    double attention_gain = 1;
     double traffic = 1;            ///< bytes moved by streaming kernels against perfect fusion
     double kernels = 1;            ///< kernel count against the fused count
     const GlobalConstants* constants = nullptr;

@@ -55,7 +55,7 @@ StepFlop step_flop(const Model& m, const Training& t) {
     }
     const double tokens = double(t.global_batch) * t.sequence;
     const double layers = attention_layer_weights(m) * m.layers + mlp_weights(m);
-    const double head = double(m.hidden) * m.vocab;
+    const double head = double(m.hidden) * m.vocab * (m.causal ? 1.0 : 0.15);
     const double attention = attention_flop(m, t.sequence);
     const bool frozen = t.method == Method::lora || t.method == Method::qlora;
     const double linear_factor = frozen ? 4 : 6;

@@ -22,7 +22,7 @@ double tiled_seconds(const Device& d, const Gemm& g, const Tile& t, double k_spl
     const GlobalConstants& c = *d.constants;
     const double tiles = std::ceil(g.m / t.m) * std::ceil(g.n / t.n) * g.batch * k_split;
     const double rate = (d.matmul_rate / (kFlop / kSecond)) / d.multiprocessors * t.efficiency;
-    const double tile_seconds = 2 * t.m * t.n * (g.k / k_split + c.k_prologue) / rate;
+    const double tile_seconds = 2 * t.m * t.n * (g.k / k_split + d.arch->k_prologue) / rate;
     const double waves = tiles / d.multiprocessors;
     const double q = c.wave_quantisation;
     return tile_seconds * (q * std::ceil(waves) + (1 - q) * std::max(1.0, waves));

@@ -19,7 +19,7 @@ PassCost& PassCost::operator+=(const PassCost& o) {
     gemm += o.gemm;
     attention += o.attention;
     memory_bound += o.memory_bound;
-    launch += o.launch;
+    host += o.host;
     tensor_comm += o.tensor_comm;
     expert_comm += o.expert_comm;
     context_comm += o.context_comm;
@@ -30,7 +30,7 @@ PassCost operator*(PassCost c, double s) {
     c.gemm *= s;
     c.attention *= s;
     c.memory_bound *= s;
-    c.launch *= s;
+    c.host *= s;
     c.tensor_comm *= s;
     c.expert_comm *= s;
     c.context_comm *= s;
@@ -57,11 +57,9 @@ bool frozen_base(Method m) { return m == Method::lora || m == Method::qlora; }
 /// Accumulates the kernels of one layer.
 class LayerBuilder {
   public:
-    LayerBuilder(const Model& m, const LayerShape& s, const Device& d)
+    LayerBuilder(const LayerShape& s, const Device& d)
         : d_(d), frozen_(frozen_base(s.method)), quantised_(s.method == Method::qlora), rank_(s.lora_rank),
-          tokens_(static_cast<double>(s.micro_batch) * s.sequence / s.context) {
-        (void)m;
-    }
+          tokens_(static_cast<double>(s.micro_batch) * s.sequence / s.context) {}
 
     double tokens() const { return tokens_; }
 
@@ -76,6 +74,13 @@ class LayerBuilder {
         if (d_.fp8) cast(rows * batch, in, out);
         if (frozen_) adapter(rows, in, out);
         if (quantised_) dequantise(in * out * batch);
+    }
+
+    /// Kernels launched beyond those counted with the work; `eager` = the layer cannot be captured in a graph.
+    void launches(double forward, double backward) {
+        kernels_forward_ += forward;
+        kernels_backward_ += backward;
+        eager_ = true;
     }
 
     /// Streaming kernels over `elements`, read-plus-write `passes` each, forward; backward moves `ratio` as much.
@@ -95,6 +100,10 @@ class LayerBuilder {
         kernels_backward_ += kernels_backward;
     }
 
+    /// Ranks reach a blocking collective one after the other when their hosts launch kernels one by one.
+    void skew(double collectives, int ranks) {
+        skew_ += collectives * 0.5 * ranks * (ranks - 1.0) * d_.constants->skew_us_per_pair * kMicrosecond * d_.host_scale;
+    }
     void tensor_comm(Seconds forward, Seconds backward) {
         cost_.forward.tensor_comm += forward;
         cost_.backward.tensor_comm += backward;
@@ -109,8 +118,13 @@ class LayerBuilder {
     }
 
     LayerCost finish() {
-        add_launch(cost_.forward, kernels_forward_);
-        add_launch(cost_.backward, kernels_backward_);
+        const GlobalConstants& c = *d_.constants;
+        const Seconds launch = eager_ ? d_.moe_host_per_kernel : d_.host_per_kernel;
+        cost_.forward.host = kernels_forward_ * launch + skew_;
+        cost_.backward.host = kernels_backward_ * launch + skew_;
+        cost_.full_recompute = cost_.forward;
+        // Activation checkpointing saves and restores random-number state around every layer.
+        cost_.full_recompute.host += c.checkpoint_host_us * kMicrosecond * d_.host_scale;
         return cost_;
     }
 
@@ -139,17 +153,14 @@ class LayerBuilder {
         kernels_forward_ += 1;
         kernels_backward_ += 1;
     }
-    void add_launch(PassCost& pass, double kernels) const {
-        const Seconds device = pass.gemm + pass.attention + pass.memory_bound + pass.tensor_comm + pass.expert_comm +
-                               pass.context_comm;
-        pass.launch = std::max(Seconds{}, kernels * d_.host_per_kernel - device);
-    }
 
     const Device& d_;
     bool frozen_, quantised_;
     double rank_;
     double tokens_;
     LayerCost cost_;
+    Seconds skew_;
+    bool eager_ = false;
     double kernels_forward_ = 0;
     double kernels_backward_ = 0;
 };
@@ -210,6 +221,8 @@ void moe_mlp(LayerBuilder& b, const Model& m, const LayerShape& s, const Device&
     b.linear(own, m.hidden, moe.experts, 1);
     b.linear(rows, m.hidden, m.gated_mlp ? 2 * width : width, local);
     b.linear(rows, width, m.hidden, local);
+    const double per_expert = local * d.constants->expert_kernels;
+    b.launches(2 * per_expert, 4 * per_expert);
     b.stream(routed * width, m.gated_mlp ? 3 : 2, 1, m.gated_mlp ? 1.7 : 1.5);
     b.stream(routed * m.hidden, 4, 6, 1.0);  // permute and unpermute, read and write each
     b.stream(own * moe.experts, 6, 6, 1.0);  // softmax, top-k, auxiliary loss
@@ -234,6 +247,7 @@ void tensor_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, co
     once *= 1 - hidden_share;
     // With sequence parallelism backward gathers the layer input once more for the weight gradient (overlapped).
     b.tensor_comm(times * once, times * once);
+    b.skew(times, s.tensor);
 }
 
 void context_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d, const Network& n) {
@@ -247,12 +261,14 @@ void context_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, c
     b.context_comm(ring, 2.0 * ring);
 }
 
-void expert_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d, const Network& n) {
+void expert_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d, const Network& n,
+                        const Stack& stack) {
     if (s.expert <= 1) return;
     const Group g = make_group(s.expert, s.expert_tensor, n.per_node);
     const double own = b.tokens() * s.expert_tensor / s.tensor;
     const Bytes size = own * m.moe->experts_per_token * m.hidden * d.element_bytes * kByte;
-    const Seconds once = all_to_all(n, g, size) * d.constants->expert_imbalance * (1 - d.constants->expert_overlap);
+    const double shown = stack.expert_overlap ? 1 - d.constants->expert_overlap : 1;
+    const Seconds once = all_to_all(n, g, size) * d.constants->expert_imbalance * shown;
     b.expert_comm(2.0 * once);
 }
 
@@ -260,31 +276,34 @@ void expert_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, co
 
 LayerCost layer_cost(const Model& m, LayerKind kind, const LayerShape& s, const Device& d, const Network& n,
                      const Stack& stack) {
-    LayerBuilder b(m, s, d);
+    LayerBuilder b(s, d);
     norms_and_residuals(b, m, s);
     attention_projections(b, m, s);
     attention_core(b, m, s, d);
     if (kind == LayerKind::moe) {
         moe_mlp(b, m, s, d);
-        expert_collectives(b, m, s, d, n);
+        expert_collectives(b, m, s, d, n, stack);
     } else {
         dense_mlp(b, m, static_cast<double>(m.ffn_hidden) / s.tensor, b.tokens());
     }
     tensor_collectives(b, m, s, d, n, stack);
     context_collectives(b, m, s, d, n);
     LayerCost cost = b.finish();
-    cost.selective.memory_bound = cost.forward.memory_bound;
-    if (s.attention == workload::AttentionKernel::unfused) cost.selective.attention = cost.forward.attention;
+    cost.selective_recompute.memory_bound = cost.forward.memory_bound;
+    cost.selective_recompute.gemm = cost.forward.gemm * stack.selective_gemm;
+    if (s.attention == workload::AttentionKernel::unfused) cost.selective_recompute.attention = cost.forward.attention;
     return cost;
 }
 
-EdgeCost edge_cost(const Model& m, const LayerShape& s, const Device& d, const Network& n, const Stack& stack) {
+EdgeCost edge_cost(const Model& m, const LayerShape& s, const Device& d, const Network& n) {
     EdgeCost e;
     const double tokens = static_cast<double>(s.micro_batch) * s.sequence / s.context;
     const double width = m.vocab > 0 ? std::ceil(static_cast<double>(m.vocab) / s.tensor) : m.classes;
     if (width > 0) {
-        LayerBuilder head(m, s, d);
-        const double rows = m.vocab > 0 ? tokens : s.micro_batch;
+        LayerBuilder head(s, d);
+        // BERT predicts 15 % of the tokens (arXiv 1810.04805, sec. 3.1) and gathers them before the decoder.
+        const double predicted = m.causal ? 1.0 : 0.15;
+        const double rows = m.vocab > 0 ? tokens * predicted : s.micro_batch;
         head.linear(rows, m.hidden, width, 1);
         // Loss in fp32: upcast, max, exp-sum, and the gradient written back.
         head.stream(rows * width, 6, 5, 1.0);
@@ -297,12 +316,11 @@ EdgeCost edge_cost(const Model& m, const LayerShape& s, const Device& d, const N
         e.head_forward = c.forward;
         e.head_backward = c.backward;
     }
-    LayerBuilder embedding(m, s, d);
+    LayerBuilder embedding(s, d);
     embedding.stream(tokens * m.hidden, 3, 3, 1.5);
     const LayerCost c = embedding.finish();
     e.embedding_forward = c.forward;
     e.embedding_backward = c.backward;
-    (void)stack;
     return e;
 }
 

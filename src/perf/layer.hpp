@@ -11,9 +11,9 @@ namespace trainyard::perf {
 /// One direction (forward or backward) of one layer.
 struct PassCost {
     Seconds gemm, attention, memory_bound;
-    Seconds launch;      ///< device idle because the host is slower than the device
+    Seconds host;        ///< CPU time to launch the kernels; runs ahead of the device, so it is not added to it
     Seconds tensor_comm, expert_comm, context_comm;  ///< exposed
-    Seconds compute() const { return gemm + attention + memory_bound + launch; }
+    Seconds compute() const { return gemm + attention + memory_bound; }
     Seconds total() const { return compute() + tensor_comm + expert_comm + context_comm; }
     PassCost& operator+=(const PassCost& o);
     friend PassCost operator*(PassCost c, double s);
@@ -21,8 +21,8 @@ struct PassCost {
 
 struct LayerCost {
     PassCost forward, backward;
-    /// Forward work repeated inside backward when recompute is selective (core attention and streaming kernels).
-    PassCost selective;
+    /// Forward work repeated inside backward: the whole layer, or only core attention and streaming kernels.
+    PassCost full_recompute, selective_recompute;
 };
 
 enum class LayerKind { dense, moe };
@@ -47,7 +47,6 @@ struct EdgeCost {
     PassCost head_forward, head_backward;
     PassCost embedding_forward, embedding_backward;
 };
-EdgeCost edge_cost(const workload::Model& m, const LayerShape& s, const Device& d, const Network& n,
-                   const Stack& stack);
+EdgeCost edge_cost(const workload::Model& m, const LayerShape& s, const Device& d, const Network& n);
 
 }  // namespace trainyard::perf

@@ -86,6 +86,10 @@ struct LayerBytes {
 
 LayerBytes layer_bytes(const Model& m, const Training& t, bool moe, double element_bytes) {
     const Tokens tok = tokens_of(t);
+    if (t.precision == catalog::Precision::fp8 || t.precision == catalog::Precision::fp4) {
+        // Transformer Engine keeps the inputs of linear layers in 8 bit: about half of what a layer saves.
+        element_bytes *= 0.75;
+    }
     const double attention = attention_elements(m, t, tok.hidden_share);
     const double mlp = moe ? moe_mlp_elements(m, t, tok.hidden_share)
                            : dense_mlp_elements(m, m.ffn_hidden, t.parallel.tensor, tok.hidden_share);
@@ -131,6 +135,8 @@ States state_bytes(const StageParameters& p, const Training& t, double element_b
 
 double gathered_bytes(const StageParameters& p, const Model& m, const ParameterCount& count, const Training& t) {
     if (t.parallel.zero != Zero::weights) return 0;
+    // Pipeline stages keep their gathered weights and full gradients for the whole step.
+    if (t.parallel.pipeline > 1) return p.total() * (2.0 + 4.0 * p.trainable_share);
     const double units = std::max(1.0, p.units);
     const double edge = double(count.embedding) / t.parallel.tensor;
     const double unit = std::max(p.total() / units, edge);

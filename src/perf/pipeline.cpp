@@ -8,6 +8,17 @@
 
 namespace trainyard::perf {
 
+Seconds StageCost::launch() const {
+    // Host and device run asynchronously: the slower one rules, but near balance each waits for the other now and then,
+    // so the smooth maximum (h^4 + d^4)^(1/4) is closer than max(h, d).
+    const double device = (forward.total() + backward.total() + recompute.total()) / kSecond;
+    const double host = (forward.host + backward.host + recompute.host) / kSecond;
+    if (host <= 0) return {};
+    const double ratio = device / host;
+    const double both = host * std::sqrt(std::sqrt(1 + ratio * ratio * ratio * ratio));
+    return (both - device) * kSecond;
+}
+
 StageLayers stage_layers(const workload::Model& m, int stages, int index) {
     const double dense_first = m.moe ? m.moe->dense_layers : 0;
     double count = static_cast<double>(m.layers) / stages;

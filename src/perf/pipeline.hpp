@@ -8,7 +8,9 @@ namespace trainyard::perf {
 /// One stage for one micro-batch (all its chunks).
 struct StageCost {
     PassCost forward, backward, recompute;
-    Seconds total() const { return forward.total() + backward.total() + recompute.total(); }
+    /// Device idle because the host cannot launch fast enough.
+    Seconds launch() const;
+    Seconds total() const { return forward.total() + backward.total() + recompute.total() + launch(); }
 };
 
 /// How many layers each stage holds.

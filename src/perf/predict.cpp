@@ -60,8 +60,8 @@ StageCost stage_cost(const Costs& costs, StageLayers layers, Recompute recompute
         if (n <= 0) return;
         s.forward += c.forward * n;
         s.backward += c.backward * n;
-        if (recompute == Recompute::full) s.recompute += c.forward * n;
-        if (recompute == Recompute::selective) s.recompute += c.selective * n;
+        if (recompute == Recompute::full) s.recompute += c.full_recompute * n;
+        if (recompute == Recompute::selective) s.recompute += c.selective_recompute * n;
     };
     add(costs.dense, layers.dense);
     add(costs.moe, layers.moe);
@@ -101,7 +101,7 @@ struct Predictor::State {
         Costs c;
         c.dense = layer_cost(model, LayerKind::dense, key.shape, d, network, stack);
         if (model.moe) c.moe = layer_cost(model, LayerKind::moe, key.shape, d, network, stack);
-        c.edge = edge_cost(model, key.shape, d, network, stack);
+        c.edge = edge_cost(model, key.shape, d, network);
         return memo.emplace(key, c).first->second;
     }
 };
@@ -154,7 +154,7 @@ void fill_compute(StepBreakdown& s, const StageCost& stage, double micro_batches
     s.gemm = micro_batches * (sum.gemm - head.gemm - head_back.gemm);
     s.attention = micro_batches * sum.attention;
     s.memory_bound = micro_batches * (sum.memory_bound - head.memory_bound - head_back.memory_bound);
-    s.launch = micro_batches * (sum.launch - head.launch - head_back.launch);
+    s.launch = micro_batches * stage.launch();
     s.recompute = micro_batches * stage.recompute.compute();
     sum += stage.recompute;
     s.tensor_comm = micro_batches * sum.tensor_comm;
@@ -197,7 +197,8 @@ Prediction Predictor::predict(const Training& t) {
     fill_compute(s, pipe.busiest, micro, costs, last_is_busiest);
     s.pipeline_bubble = pipe.bubble;
     s.pipeline_comm = pipe.comm;
-    s.launch += pipe.scheduler + c.step_overhead_ms * kMillisecond;
+    const double overhead_ms = stack.step_overhead_ms > 0 ? stack.step_overhead_ms : c.step_overhead_ms;
+    s.launch += pipe.scheduler + overhead_ms * kMillisecond;
 
     const int heavy = last_is_busiest ? last : 0;
     DataParallelInput dp{stage_parameters(st.model, st.count, t, heavy), t, pipe.busiest.forward.total(),

@@ -21,9 +21,9 @@ class RowReader {
         if (v != "0" && v != "1") complain(column, "0 or 1");
         return v == "1";
     }
-    double number(std::string_view column) {
+    double number(std::string_view column, double least) {
         const auto v = parse_number(text(column));
-        if (!v || *v <= 0) complain(column, "a number > 0");
+        if (!v || *v < least) complain(column, "a number");
         return v.value_or(1);
     }
     template <typename E>
@@ -55,16 +55,21 @@ Stack read_stack(RowReader r) {
     s.framework_prefix = r.text("framework_prefix");
     s.attention = r.choice<workload::AttentionKernel>(
         "attention", {{"flash", workload::AttentionKernel::flash}, {"unfused", workload::AttentionKernel::unfused}});
+    s.hopper_attention = r.flag("hopper_attention");
+    s.selective_gemm = r.number("selective_gemm", 0);
+    s.moe_graphs = r.flag("moe_graphs");
     s.fusion = r.choice<Fusion>("fusion",
                                 {{"fused", Fusion::fused}, {"eager", Fusion::eager}, {"compiled", Fusion::compiled}});
     s.host = r.choice<HostMode>("host", {{"eager", HostMode::eager}, {"graphs", HostMode::graphs}});
     s.data_overlap = r.flag("data_overlap");
+    s.expert_overlap = r.flag("expert_overlap");
+    s.step_overhead_ms = r.number("step_overhead_ms", 0);
     s.tensor_overlap = r.flag("tensor_overlap");
     s.pipeline_overlap = r.flag("pipeline_overlap");
     s.distributed_optimizer = r.flag("distributed_optimizer");
     s.sequence_parallel = r.flag("sequence_parallel");
-    s.gradient_bytes = static_cast<int>(r.number("gradient_bytes"));
-    s.efficiency = r.number("efficiency");
+    s.gradient_bytes = static_cast<int>(r.number("gradient_bytes", 1));
+    s.efficiency = r.number("efficiency", 0.01);
     s.source = r.text("source");
     return s;
 }

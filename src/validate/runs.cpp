@@ -126,6 +126,10 @@ std::optional<std::string> read_mapping(const Row& r, const perf::Stack& stack, 
         return "tp x pp x dp x cp = " + std::to_string(p.devices()) + " is not " + std::to_string(devices);
     }
     if (t.micro_batch < 1) return "the micro-batch is not stated";
+    if (p.pipeline > 1 && contains(r.text("notes"), "local batch (LBS) put in micro_batch")) {
+        // torchtitan splits the local batch into pipeline micro-batches of one sequence by default.
+        t.micro_batch = 1;
+    }
     t.micro_batch = std::min(t.micro_batch, std::max(1, t.global_batch / p.data));
     const auto sp = r.text("sequence_parallel");
     p.sequence_parallel = p.tensor > 1 && (sp.empty() ? stack.sequence_parallel : sp == "1");
@@ -158,6 +162,7 @@ std::optional<std::string> read_cluster(const Row& r, const catalog::Catalog& ca
     if (contains(intra, "pcie")) c.intra_bandwidth = 24 * kGBPerSecond;
     if (c.nodes() <= 1) return std::nullopt;
     c.inter.fabric = contains(o.accelerator, "Trn") ? perf::Fabric::efa : perf::Fabric::infiniband;
+    if (contains(r.text("notes"), "Omni-Path")) c.inter.fabric = perf::Fabric::omni_path;
     if (const auto gbps = r.number("inter_node_gbps_per_node")) {
         c.inter.per_node = *gbps * kGbitPerSecond;
         return std::nullopt;
@@ -236,6 +241,9 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     o.model = *model;
     const perf::Stack* stack = perf::stack_of_framework(o.framework);
     if (stack == nullptr) return skip("software stack \"" + o.framework + "\" has no profile");
+    if (stack->name == "megatron-bridge" && contains(o.model_name, "tokendrop")) {
+        stack = perf::find_stack("megatron-bridge-drop");
+    }
     o.training.stack = stack->name;
     o.training.attention = stack->attention;
     if (contains(r.text("notes"), "flash-attn")) o.training.attention = workload::AttentionKernel::flash;

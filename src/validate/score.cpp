@@ -9,12 +9,23 @@ using workload::Recompute;
 
 namespace {
 
-/// Where the source is silent on recompute: the lightest mode that fits.
-void choose_recompute(perf::Predictor& p, workload::Training& t) {
-    for (const Recompute mode : {Recompute::none, Recompute::selective, Recompute::full}) {
-        t.recompute = mode;
-        if (p.memory(t).fits()) return;
-    }
+perf::Prediction predict_with(perf::Predictor& p, workload::Training t, Recompute mode) {
+    t.recompute = mode;
+    return p.predict(t);
+}
+
+/// Where the source is silent on recompute: as few layers as make it fit (Megatron's --recompute-num-layers), so the
+/// step lies between the modes in the same proportion as the memory.
+perf::Prediction predict_lightest(perf::Predictor& p, const workload::Training& t) {
+    const perf::Prediction none = predict_with(p, t, Recompute::none);
+    if (none.memory.fits()) return none;
+    perf::Prediction full = predict_with(p, t, Recompute::full);
+    if (!full.memory.fits()) return full;
+    const double share = (none.memory.total - none.memory.capacity) / (none.memory.total - full.memory.total);
+    full.step.recompute *= share;
+    full.step.total = none.step.total + share * (full.step.total - none.step.total);
+    full.memory.total = none.memory.capacity;
+    return full;
 }
 
 double quantile(std::vector<double> v, double q) {
@@ -34,9 +45,7 @@ Scored score_one(const Observation& run, const perf::Constants& constants) {
         return s;
     }
     perf::Predictor predictor(run.model, run.cluster, constants);
-    workload::Training t = run.training;
-    if (run.recompute_unknown) choose_recompute(predictor, t);
-    s.prediction = predictor.predict(t);
+    s.prediction = run.recompute_unknown ? predict_lightest(predictor, run.training) : predictor.predict(run.training);
     s.predicted_step = s.prediction.step.total;
     s.predicted_memory = s.prediction.memory.total;
     s.fits = s.prediction.memory.fits();

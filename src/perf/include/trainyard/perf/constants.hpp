@@ -16,9 +16,11 @@ struct ArchitectureConstants {
     double gemm_fraction = 0.75;       ///< best tile, many waves, deep k
     double gemm_fraction_fp8 = 0.65;   ///< same, of the fp8 peak
     double gemm_fraction_fp4 = 0.50;
+    double k_prologue = 128;           ///< elements of k that fill and drain a tile's pipeline
     double memory_fraction = 0.80;     ///< streaming kernels, of HBM bandwidth
     double flash_forward = 0.55;       ///< fused attention, of the bf16 peak, long sequences
     double flash_backward = 0.45;
+    double modern_attention_gain = 1.0;  ///< FlashAttention-3 / cuDNN kernels against FlashAttention-2
     double link_fraction = 0.78;       ///< large-message bus bandwidth inside a node, of the link
 };
 
@@ -28,7 +30,6 @@ struct GlobalConstants {
     double tile_128 = 0.92;         ///< efficiency of a 128x128 tile against 128x256
     double tile_64 = 0.75;          ///< 64x128
     double tile_32 = 0.55;          ///< 64x64
-    double k_prologue = 160;        ///< elements of k that fill and drain a tile's pipeline
     double wave_quantisation = 0.6; ///< 1 = whole waves only, 0 = perfectly divisible work
     double kernel_gap_us = 2.0;     ///< device idle between dependent kernels
     // Streaming kernels
@@ -41,7 +42,9 @@ struct GlobalConstants {
     double fp8_cast_traffic = 1.0;  ///< quantise-and-transpose passes per GEMM operand
     double flash_half_sequence = 350;  ///< sequence at which fused attention reaches half its peak
     // Host
-    double host_us_per_kernel = 7.0;
+    double host_us_per_kernel = 20.0;
+    double checkpoint_host_us = 600;  ///< per layer: saving and restoring random state for recompute
+    double skew_us_per_pair = 10;     ///< arrival skew at a blocking collective, per pair of ranks, host-bound
     double graph_us_per_kernel = 1.5;  ///< CUDA graphs or an ahead-of-time compiled step
     double step_overhead_ms = 4.0;     ///< loss scale, logging, data hand-over, optimizer launches
     double microbatch_overhead_ms = 0.3;  ///< scheduler work per micro-batch with pipeline parallelism
@@ -52,10 +55,13 @@ struct GlobalConstants {
     double inter_fraction = 0.80;   ///< of NIC bandwidth, RDMA fabrics
     double inter_fraction_large = 0.3;  ///< loss of RDMA bandwidth per doubling of nodes above 16 (x 0.1)
     double tcp_fraction = 0.35;
-    double half_message_mb = 1.5;   ///< message per rank and hop that reaches half the bandwidth
+    double omni_path_fraction = 0.15;  ///< several 100 Gbit/s Omni-Path ports without GPUDirect
+    double half_message_mb = 1.5;        ///< message per rank and hop at half the bandwidth, across nodes
+    double half_message_intra_mb = 0.3;  ///< the same inside a node
     double p2p_fraction = 0.6;
     // Overlap
-    double data_overlap = 0.85;     ///< share of hideable DP traffic that a bucketed stack hides
+    double bucket_overlap = 0.5;    ///< share of the last backward that can hide bucketed gradient reduction
+    double shard_overlap = 0.85;    ///< share of a layer's compute that can hide FSDP gathers and reductions
     double tensor_overlap = 0.4;    ///< share of TP traffic hidden where the stack tiles it into the GEMM
     double expert_overlap = 0.2;
     double context_overlap = 0.7;
@@ -63,6 +69,7 @@ struct GlobalConstants {
     double overlap_slowdown = 0.06; ///< compute slowed while a collective runs
     // Work
     double optimizer_passes = 1.3;  ///< traffic of unscale, norm and clip against the bare update
+    double expert_kernels = 3;      ///< kernels per local expert and linear layer (grouped GEMM set-up, quantisation)
     double expert_imbalance = 1.1;  ///< busiest expert / mean
     double straggler = 0.006;       ///< relative jitter of one device's step
     // Memory

@@ -17,7 +17,7 @@
 namespace trainyard::perf {
 
 /// What joins nodes. Bandwidth is per node, one direction.
-enum class Fabric { none, efa, infiniband, ethernet_rdma, tcp };
+enum class Fabric { none, efa, infiniband, ethernet_rdma, omni_path, tcp };
 struct Interconnect {
     Fabric fabric = Fabric::none;
     BytesPerSecond per_node;

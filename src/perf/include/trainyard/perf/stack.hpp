@@ -18,9 +18,14 @@ struct Stack {
     std::string name;
     std::string framework_prefix;  ///< matches the `framework` column of runs CSVs
     workload::AttentionKernel attention = workload::AttentionKernel::flash;
+    bool hopper_attention = false;      ///< FlashAttention-3 / cuDNN kernels where the architecture has them
+    double selective_gemm = 0;          ///< share of GEMMs that its selective recompute repeats (0: attention core only)
+    bool moe_graphs = false;            ///< MoE layers captured in CUDA graphs too (needs fixed token counts)
     Fusion fusion = Fusion::fused;
     HostMode host = HostMode::eager;
     bool data_overlap = true;           ///< gradient reduction and weight gathering run under compute
+    bool expert_overlap = false;        ///< all-to-all overlapped with experts of another chunk
+    double step_overhead_ms = 0;        ///< host work per step beyond launches (lazy tracing); 0 = the global constant
     bool tensor_overlap = false;        ///< TP collectives tiled into GEMMs (userbuffers)
     bool pipeline_overlap = false;      ///< sends double-buffered behind compute
     bool distributed_optimizer = false; ///< default ZeRO stage 1 where the run does not say
