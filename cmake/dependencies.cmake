@@ -1,4 +1,4 @@
-# Third-party libraries: find_package only, Debian 12 packages (cmake/packages.txt names them all).
+# Third-party libraries: find_package only, Debian 12 packages (tools/packages.txt names them all).
 # One line each, with the reason it earns its place.
 
 find_package(tl-expected REQUIRED)                # Result<T>; GCC 12 has std::expected only under -std=c++23
@@ -11,4 +11,6 @@ if(TRAINYARD_UNIT_TESTS)
   find_package(GTest 1.12 REQUIRED)               # unit tests
 endif()
 find_package(benchmark QUIET)                     # bench/; absent: no benchmarks are built
-find_package(Python3 COMPONENTS Interpreter)      # golden and tidy runners (standard library only)
+# Golden and tidy runners (standard library only). Debian's interpreter first: another may come first on PATH.
+find_program(TRAINYARD_PYTHON python3 PATHS /usr/bin NO_DEFAULT_PATH)
+find_program(TRAINYARD_PYTHON python3)

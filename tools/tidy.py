@@ -1,0 +1,146 @@
+#!/usr/bin/python3
+"""House rules that a machine can check. Prints each breach as file:line: rule and exits 1 if there is any.
+
+usage: tools/tidy.py [--no-format]
+"""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parent.parent
+MAX_FILE_LINES = 600
+MAX_FUNCTION_LINES = 70
+MAX_COLUMNS = 100
+BANNED_NAMES = {"utils", "util", "common", "helpers", "helper", "misc", "internal"}
+# Put together here so that this file does not break its own rule.
+UNFINISHED = re.compile(r"\b(" + "|".join(["TO" + "DO", "FIX" + "ME", "XX" + "X"]) + r")\b")
+# A compiler, an interpreter or a person's machine must not show in the product.
+PRIVATE_PATH = re.compile(r"(?<![\w.])/(work|home|root)/")
+CPP = {".cpp", ".hpp"}
+CODE = CPP | {".py", ".cmake", ".sh"}
+CONTROL = re.compile(r"^(if|for|while|switch|catch|else|do|try|return|namespace|class|struct|enum|union|extern)\b")
+
+breaches = []
+
+
+def breach(path, line, rule):
+    breaches.append(f"{path.relative_to(ROOT)}:{line}: {rule}")
+
+
+def tracked_files():
+    listed = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return [ROOT / name for name in listed if (ROOT / name).is_file()]
+
+
+def without_text(source):
+    """Comments, strings and character literals blanked, so that braces count only where they are code."""
+    pattern = re.compile(
+        r'R"([^(\s]*)\(.*?\)\1"|//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\\n])*"|(?<![0-9a-fA-F])\'(?:\\.|[^\'\\\n])+\'',
+        re.S,
+    )
+    return pattern.sub(lambda m: re.sub(r"[^\n]", " ", m.group(0)), source)
+
+
+def function_lengths(source):
+    """Yields (first line, length) of each outermost function body."""
+    text = without_text(source)
+    stack = []
+    header_start = 0
+    for at, c in enumerate(text):
+        if c in ";}" or (c == "{"):
+            header = text[header_start:at].strip()
+            header_line = text.count("\n", 0, at - len(text[header_start:at].lstrip())) + 1
+            header_start = at + 1
+        if c == "{":
+            inside = any(kind == "function" for kind, _ in stack)
+            is_function = ")" in header and not CONTROL.match(header) and not inside and "=" not in header.split("(")[0].replace("operator=", "").replace("==", "")
+            stack.append(("function" if is_function else "other", header_line))
+        elif c == "}" and stack:
+            kind, first = stack.pop()
+            if kind == "function":
+                yield first, text.count("\n", 0, at) + 1 - first + 1
+
+
+def check_cpp(path, source):
+    lines = source.splitlines()
+    for number, line in enumerate(lines, 1):
+        if len(line) > MAX_COLUMNS:
+            breach(path, number, f"longer than {MAX_COLUMNS} columns")
+    for first, length in function_lengths(source):
+        if length > MAX_FUNCTION_LINES:
+            breach(path, first, f"function of {length} lines, at most {MAX_FUNCTION_LINES}")
+    if path.suffix == ".hpp" and "#pragma once" not in source:
+        breach(path, 1, "header without #pragma once")
+
+
+def check_registered(path, cmake_text):
+    """Every source is named by a CMakeLists.txt (or globbed there by its prefix)."""
+    name = path.name
+    globbed = re.search(r"command_\*\.cpp", cmake_text) and name.startswith("command_")
+    if globbed and not name.endswith("_test.cpp"):
+        return
+    if not re.search(r"(?<![\w.])" + re.escape(name) + r"(?![\w.])", cmake_text):
+        kind = "test" if name.endswith("_test.cpp") else "source"
+        breach(path, 1, f"{kind} is in no CMakeLists.txt")
+
+
+def check_names(path):
+    parts = path.relative_to(ROOT).parts
+    for part in parts:
+        if part.split(".")[0] in BANNED_NAMES:
+            breach(path, 1, f'name "{part}" says nothing about what is inside')
+
+
+def check_format(files):
+    result = subprocess.run(
+        ["clang-format-19", "--dry-run", "-Werror", *map(str, files)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    for line in result.stderr.splitlines():
+        match = re.match(r"(.*?):(\d+):\d+: error: code should be clang-formatted", line)
+        if match:
+            breach(pathlib.Path(match.group(1)), match.group(2), "not formatted: clang-format-19 -i")
+    if result.returncode != 0 and not any("not formatted" in b for b in breaches):
+        breaches.append(result.stderr)
+
+
+def main():
+    files = tracked_files()
+    cpp = [f for f in files if f.suffix in CPP]
+    for path in files:
+        check_names(path)
+        if path.suffix in CODE or path.name in {"CMakeLists.txt", "check", "trainyard"}:
+            source = path.read_text(encoding="utf-8")
+            lines = source.splitlines()
+            if len(lines) > MAX_FILE_LINES:
+                breach(path, MAX_FILE_LINES, f"{len(lines)} lines, at most {MAX_FILE_LINES}")
+            for number, line in enumerate(lines, 1):
+                if UNFINISHED.search(line):
+                    breach(path, number, "unfinished work is an issue, not a comment")
+                if PRIVATE_PATH.search(line) and path.name != "tidy.py":
+                    breach(path, number, "path of one machine")
+            if path.suffix in CPP:
+                check_cpp(path, source)
+    for path in cpp:
+        if path.suffix == ".cpp" and path.relative_to(ROOT).parts[0] in {"src", "fuzz", "bench"}:
+            cmake = path.parent / "CMakeLists.txt"
+            check_registered(path, cmake.read_text() if cmake.exists() else "")
+    if "--no-format" not in sys.argv:
+        check_format(cpp)
+    for line in breaches:
+        print(line)
+    print(f"tidy: {len(files)} files, {len(breaches)} breaches")
+    return 1 if breaches else 0
+
+
+sys.exit(main())
