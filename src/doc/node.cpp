@@ -27,9 +27,10 @@ Node Node::integer(std::int64_t v) {
 Node Node::number(double v) {
     Node n;
     n.kind_ = Kind::number;
-    n.number_ = v;
+    n.number_ = v == 0 ? 0 : v;  // JSON readers take "-0" for an integer, which has no sign then
     std::array<char, 32> digits{};
-    const auto [end, failure] = std::to_chars(digits.data(), digits.data() + digits.size(), v);
+    const auto [end, failure] =
+        std::to_chars(digits.data(), digits.data() + digits.size(), n.number_);
     TRAINYARD_ASSERT(failure == std::errc{}, "the shortest form of a double fits in 32 characters");
     n.text_.assign(digits.data(), end);
     return n;

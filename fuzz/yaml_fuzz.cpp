@@ -1,0 +1,18 @@
+// YAML in: no input may crash, hang or exhaust memory; what is accepted can be written as JSON that
+// parses.
+
+#include "fuzz_text.hpp"
+#include "trainyard/doc/node.hpp"
+
+// NOLINTNEXTLINE(readability-identifier-naming): the name is libFuzzer's
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+    using namespace trainyard;
+    const Result<doc::Node> node = doc::parse_yaml(fuzz::as_text(data, size), "input.yaml");
+    if (!node) {
+        fuzz::expect_explained(node.error());
+        return 0;
+    }
+    TRAINYARD_ASSERT(doc::parse_json(doc::write_json(*node), "written.json").has_value(),
+                     "written JSON parses");
+    return 0;
+}
