@@ -2,11 +2,12 @@
 //
 // Every tensor of the published checkpoints is one term below, so a count can be checked by hand:
 //   attention  h*q + 2*h*kv + q*h  with q = heads*head_dim, kv = kv_heads*head_dim, plus biases
-//   MLA        DeepSeek-V2 (https://arxiv.org/abs/2405.04434, section 2.1): low-rank q and kv with their norms
-//   MLP        two or three h*f matrices, plus biases
-//   MoE        experts MLPs, a router of experts*h, optional shared expert and its gate
-//   norms      h each, twice that if the norm has a bias
-// One template serves the exact integers and the floating-point estimate that bounds untrusted shapes.
+//   MLA        DeepSeek-V2 (https://arxiv.org/abs/2405.04434, section 2.1): low-rank q and kv with
+//   their norms MLP        two or three h*f matrices, plus biases MoE        experts MLPs, a router
+//   of experts*h, optional shared expert and its gate norms      h each, twice that if the norm has
+//   a bias
+// One template serves the exact integers and the floating-point estimate that bounds untrusted
+// shapes.
 
 #include "trainyard/workload/model.hpp"
 
@@ -82,8 +83,9 @@ N embedding(const Model& m) {
     if (m.patch_size > 0) {
         const N side = m.image_size / m.patch_size;
         const N patch = N(m.channels) * N(m.patch_size) * N(m.patch_size);
-        sum += patch * h + h;              // the patch convolution and its bias
-        sum += h + (side * side + 1) * h;  // class token; one position per patch and for the class token
+        sum += patch * h + h;  // the patch convolution and its bias
+        sum += h + (side * side + 1) *
+                       h;  // class token; one position per patch and for the class token
     }
     if (m.learned_positions) sum += (N(m.max_positions) + N(m.position_offset)) * h;
     sum += N(m.token_types) * h;
@@ -130,8 +132,8 @@ Places<N> count(const Model& m) {
         moe_layer = p.router + p.shared_expert + experts * p.routed_expert;
         moe_active = p.router + p.shared_expert + N(m.moe->experts_per_token) * p.routed_expert;
     }
-    const N shared = p.embedding + p.head + p.final_norm +
-                     N(m.layers) * (p.attention + p.norms) + N(m.dense_mlp_layers()) * p.dense_mlp;
+    const N shared = p.embedding + p.head + p.final_norm + N(m.layers) * (p.attention + p.norms) +
+                     N(m.dense_mlp_layers()) * p.dense_mlp;
     p.total = shared + N(m.moe_layers()) * moe_layer;
     p.active = shared + N(m.moe_layers()) * moe_active;
     return p;

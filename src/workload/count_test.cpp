@@ -25,14 +25,14 @@ Model llama_8b() {
 
 TEST(CountParameters, Llama8bPlaceByPlace) {
     const ParameterCount p = count_parameters(llama_8b());
-    EXPECT_EQ(p.embedding, 525'336'576);         // 128256 * 4096
-    EXPECT_EQ(p.head, 525'336'576);              // untied
-    EXPECT_EQ(p.attention, 41'943'040);          // q 4096^2 + k,v 2*4096*1024 + o 4096^2
-    EXPECT_EQ(p.dense_mlp, 176'160'768);         // 3 * 4096 * 14336
-    EXPECT_EQ(p.norms, 8192);                    // 2 * 4096
+    EXPECT_EQ(p.embedding, 525'336'576);  // 128256 * 4096
+    EXPECT_EQ(p.head, 525'336'576);       // untied
+    EXPECT_EQ(p.attention, 41'943'040);   // q 4096^2 + k,v 2*4096*1024 + o 4096^2
+    EXPECT_EQ(p.dense_mlp, 176'160'768);  // 3 * 4096 * 14336
+    EXPECT_EQ(p.norms, 8192);             // 2 * 4096
     EXPECT_EQ(p.final_norm, 4096);
-    EXPECT_EQ(p.dense_layer(), 218'112'000);     // 41943040 + 176160768 + 8192
-    EXPECT_EQ(p.total, 8'030'261'248);           // 32 * 218112000 + 2 * 525336576 + 4096
+    EXPECT_EQ(p.dense_layer(), 218'112'000);  // 41943040 + 176160768 + 8192
+    EXPECT_EQ(p.total, 8'030'261'248);        // 32 * 218112000 + 2 * 525336576 + 4096
     EXPECT_EQ(p.active, p.total);
 }
 
@@ -41,12 +41,13 @@ TEST(CountParameters, ExpertsCountFullyInTotalAndTopKInActive) {
     m.vocab = 32000;
     m.moe = MixtureOfExperts{.experts = 8, .experts_per_token = 2, .expert_ffn_hidden = 14336};
     const ParameterCount p = count_parameters(m);
-    EXPECT_EQ(p.router, 32768);                  // 8 * 4096
-    EXPECT_EQ(p.routed_expert, 176'160'768);     // 3 * 4096 * 14336
+    EXPECT_EQ(p.router, 32768);               // 8 * 4096
+    EXPECT_EQ(p.routed_expert, 176'160'768);  // 3 * 4096 * 14336
     EXPECT_EQ(p.shared_expert, 0);
-    EXPECT_EQ(p.total, 46'702'792'704);          // Mixtral 8x7B
+    EXPECT_EQ(p.total, 46'702'792'704);  // Mixtral 8x7B
     // 6 of 8 experts are idle in each of 32 layers.
-    EXPECT_EQ(p.active, 46'702'792'704 - 32LL * 6 * 176'160'768);  // 12,879,925,248: the "12.9B active"
+    EXPECT_EQ(p.active,
+              46'702'792'704 - 32LL * 6 * 176'160'768);  // 12,879,925,248: the "12.9B active"
 }
 
 TEST(CountParameters, BiasesAndNormBiases) {
@@ -64,7 +65,8 @@ TEST(CountParameters, BiasesAndNormBiases) {
     m.mlp_bias = true;
     m.head_bias = true;
     const ParameterCount p = count_parameters(m);
-    EXPECT_EQ(p.attention, 64 + 2 * 8 * 4 + 64 + (8 + 2 * 4) + 8);  // q, k and v, o, biases of q/k/v, bias of o
+    EXPECT_EQ(p.attention,
+              64 + 2 * 8 * 4 + 64 + (8 + 2 * 4) + 8);  // q, k and v, o, biases of q/k/v, bias of o
     EXPECT_EQ(p.dense_mlp, 8 * 16 + 16 * 8 + 16 + 8);
     EXPECT_EQ(p.norms, 2 * 16);  // weight and bias
     EXPECT_EQ(p.head, 10 * 8 + 10);
@@ -80,13 +82,19 @@ TEST(CountParameters, LatentAttentionOfDeepSeekV3) {
     m.kv_heads = 128;
     m.ffn_hidden = 18432;
     m.gated_mlp = true;
-    m.mla = LatentAttention{
-        .q_lora_rank = 1536, .kv_lora_rank = 512, .qk_nope_head_dim = 128, .qk_rope_head_dim = 64, .v_head_dim = 128};
-    // q_a 7168*1536 + norm 1536 + q_b 1536*128*192 + kv_a 7168*576 + norm 512 + kv_b 512*128*256 + o 128*128*7168
+    m.mla = LatentAttention{.q_lora_rank = 1536,
+                            .kv_lora_rank = 512,
+                            .qk_nope_head_dim = 128,
+                            .qk_rope_head_dim = 64,
+                            .v_head_dim = 128};
+    // q_a 7168*1536 + norm 1536 + q_b 1536*128*192 + kv_a 7168*576 + norm 512 + kv_b 512*128*256 +
+    // o 128*128*7168
     EXPECT_EQ(count_parameters(m).attention,
               11'010'048 + 1536 + 37'748'736 + 4'128'768 + 512 + 16'777'216 + 117'440'512);
-    m.mla->q_lora_rank = 0;  // a full query projection, 7168*128*192, in place of q_a, its norm and q_b
-    EXPECT_EQ(count_parameters(m).attention, 176'160'768 + 4'128'768 + 512 + 16'777'216 + 117'440'512);
+    m.mla->q_lora_rank =
+        0;  // a full query projection, 7168*128*192, in place of q_a, its norm and q_b
+    EXPECT_EQ(count_parameters(m).attention,
+              176'160'768 + 4'128'768 + 512 + 16'777'216 + 117'440'512);
 }
 
 TEST(CountParameters, EstimateAgreesAndCannotOverflow) {
@@ -96,7 +104,8 @@ TEST(CountParameters, EstimateAgreesAndCannotOverflow) {
     huge.layers = 10'000;
     huge.hidden = 1'000'000;
     huge.ffn_hidden = 1'000'000;
-    huge.moe = MixtureOfExperts{.experts = 100'000, .experts_per_token = 1, .expert_ffn_hidden = 1'000'000};
+    huge.moe = MixtureOfExperts{
+        .experts = 100'000, .experts_per_token = 1, .expert_ffn_hidden = 1'000'000};
     EXPECT_GT(estimate_parameters(huge), 9e18);  // more than 2^63, and still a number
     EXPECT_TRUE(std::isfinite(estimate_parameters(huge)));
 }

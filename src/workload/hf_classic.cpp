@@ -1,5 +1,6 @@
 // Decoders with LayerNorm and a plain MLP: GPT-2, GPT-J, GPT-NeoX, BLOOM, Falcon, OPT, MPT, Phi.
-// Defaults are those of the Transformers configuration classes (transformers/models/*/configuration_*.py, 4.57).
+// Defaults are those of the Transformers configuration classes
+// (transformers/models/*/configuration_*.py, 4.57).
 
 #include "hf_family.hpp"
 
@@ -25,7 +26,8 @@ void read_gpt_core(FamilyConfig& c, Model& m) {
 
 void gpt2(FamilyConfig& c, Model& m) {
     read_gpt_core(c, m);
-    m.max_positions = c.size_or({"n_positions", "n_ctx", "max_position_embeddings"}, kMaxPositions, 1024);
+    m.max_positions =
+        c.size_or({"n_positions", "n_ctx", "max_position_embeddings"}, kMaxPositions, 1024);
     m.ffn_hidden = c.size_or({"n_inner"}, kMaxWidth, 4 * m.hidden);
     m.learned_positions = true;
     m.tied_embeddings = c.flag_or("tie_word_embeddings", true);
@@ -70,7 +72,8 @@ void bloom(FamilyConfig& c, Model& m) {
     set_all_biases(m, true);
 }
 
-/// Falcon-7B: one norm, one KV head. 40B and 180B (new_decoder_architecture): two norms, num_kv_heads groups.
+/// Falcon-7B: one norm, one KV head. 40B and 180B (new_decoder_architecture): two norms,
+/// num_kv_heads groups.
 void falcon(FamilyConfig& c, Model& m) {
     read_gpt_core(c, m);
     const bool grouped = c.flag_or("new_decoder_architecture", false);
@@ -97,7 +100,8 @@ void opt(FamilyConfig& c, Model& m) {
     m.learned_positions = true;
     m.position_offset = 2;
     m.norm = Norm::layer_norm;
-    m.final_norm = c.flag_or("do_layer_norm_before", true) && !c.flag_or("_remove_final_layer_norm", false);
+    m.final_norm =
+        c.flag_or("do_layer_norm_before", true) && !c.flag_or("_remove_final_layer_norm", false);
     m.tied_embeddings = c.flag_or("tie_word_embeddings", true);
     const int width = c.size_or({"word_embed_proj_dim"}, kMaxWidth, m.hidden);
     if (width != m.hidden) m.embedding_dim = width;
@@ -108,11 +112,13 @@ void opt(FamilyConfig& c, Model& m) {
 /// attn_config is a map of its own; a grouped attention names its KV heads there.
 void read_mpt_attention(const doc::Node* attention, Model& m, bool& alibi) {
     if (attention == nullptr || !attention->is(doc::Node::Kind::map)) return;
-    if (const doc::Node* a = attention->find("alibi"); a != nullptr && a->is(doc::Node::Kind::boolean)) {
+    if (const doc::Node* a = attention->find("alibi");
+        a != nullptr && a->is(doc::Node::Kind::boolean)) {
         alibi = a->as_bool();
     }
     const doc::Node* kv = attention->find("kv_n_heads");
-    if (kv != nullptr && kv->is(doc::Node::Kind::integer) && kv->as_integer() >= 1 && kv->as_integer() <= m.heads) {
+    if (kv != nullptr && kv->is(doc::Node::Kind::integer) && kv->as_integer() >= 1 &&
+        kv->as_integer() <= m.heads) {
         m.kv_heads = static_cast<int>(kv->as_integer());
     }
 }

@@ -1,7 +1,8 @@
-// Hugging Face config.json -> Model: dispatch on model_type, defaults as in Transformers, laws between the sizes.
+// Hugging Face config.json -> Model: dispatch on model_type, defaults as in Transformers, laws
+// between the sizes.
 //
-// The config is untrusted. Every size is bounded, every mistake becomes a diagnostic at its place, and the total is
-// bounded in floating point before anything is multiplied as an integer.
+// The config is untrusted. Every size is bounded, every mistake becomes a diagnostic at its place,
+// and the total is bounded in floating point before anything is multiplied as an integer.
 
 #include <algorithm>
 
@@ -16,7 +17,8 @@ namespace {
 const std::vector<Family>& families() {
     static const std::vector<Family> all = [] {
         std::vector<Family> v;
-        for (const auto& list : {llama_families(), moe_families(), classic_families(), encoder_families()}) {
+        for (const auto& list :
+             {llama_families(), moe_families(), classic_families(), encoder_families()}) {
             v.insert(v.end(), list.begin(), list.end());
         }
         std::sort(v.begin(), v.end(), [](const Family& a, const Family& b) {
@@ -40,11 +42,13 @@ std::string join(const std::vector<std::string>& words) {
     return out;
 }
 
-/// "LlamaForCausalLM" -> "llama": the class name without its task, lower case. Only used when model_type is absent.
+/// "LlamaForCausalLM" -> "llama": the class name without its task, lower case. Only used when
+/// model_type is absent.
 std::string type_from_architecture(std::string_view architecture) {
     std::string name(architecture);
-    for (const char* tail : {"ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForPreTraining", "ForImageClassification",
-                             "ForSequenceClassification", "ForConditionalGeneration", "Model"}) {
+    for (const char* tail :
+         {"ForCausalLM", "LMHeadModel", "ForMaskedLM", "ForPreTraining", "ForImageClassification",
+          "ForSequenceClassification", "ForConditionalGeneration", "Model"}) {
         const std::string_view t(tail);
         if (name.size() > t.size() && name.ends_with(t)) {
             name.resize(name.size() - t.size());
@@ -87,7 +91,8 @@ std::optional<Dispatch> text_part(const doc::Node& config, const std::string& ou
     const doc::Node* inner = config.find("text_config");
     if (inner == nullptr || !inner->is(doc::Node::Kind::map)) return std::nullopt;
     const doc::Node* type = inner->find("model_type");
-    std::string name = type != nullptr && type->is(doc::Node::Kind::string) ? type->text() : outer + "_text";
+    std::string name =
+        type != nullptr && type->is(doc::Node::Kind::string) ? type->text() : outer + "_text";
     const Family* family = find_family(name);
     if (family == nullptr) return std::nullopt;
     return Dispatch{family, inner,
@@ -99,8 +104,9 @@ Result<Dispatch> dispatch(const doc::Node& config) {
     const doc::Node* type = config.find("model_type");
     if (type != nullptr && !type->is(doc::Node::Kind::null) && !type->is(doc::Node::Kind::string)) {
         const std::string found = type->text().empty() ? "a list or map" : type->text();
-        return bad_input(mistake(type->where, "model_type must be a string, not " + found,
-                                 "write the architecture's name, for example \"model_type\": \"llama\""));
+        return bad_input(
+            mistake(type->where, "model_type must be a string, not " + found,
+                    "write the architecture's name, for example \"model_type\": \"llama\""));
     }
     std::string name;
     Location where = config.where;
@@ -111,10 +117,11 @@ Result<Dispatch> dispatch(const doc::Node& config) {
         name = type_from_architecture(architecture);
         where = config.find("architectures")->where;
     } else if (config.find("text_config") == nullptr) {
-        return bad_input(mistake(config.where,
-                                 "no model_type and no architectures: this is not a Hugging Face model config",
-                                 "add \"model_type\": one of " + join(supported_model_types()),
-                                 "model_type says how to read the other fields"));
+        return bad_input(
+            mistake(config.where,
+                    "no model_type and no architectures: this is not a Hugging Face model config",
+                    "add \"model_type\": one of " + join(supported_model_types()),
+                    "model_type says how to read the other fields"));
     }
     if (const Family* family = find_family(name)) return Dispatch{family, &config, {}};
     if (std::optional<Dispatch> inner = text_part(config, name)) return *inner;
@@ -122,12 +129,14 @@ Result<Dispatch> dispatch(const doc::Node& config) {
 }
 
 bool any_error(const std::vector<Diagnostic>& all) {
-    return std::any_of(all.begin(), all.end(), [](const Diagnostic& d) { return d.severity == Severity::error; });
+    return std::any_of(all.begin(), all.end(),
+                       [](const Diagnostic& d) { return d.severity == Severity::error; });
 }
 
 std::string name_of(const doc::Node& config, const std::string& family) {
     const doc::Node* path = config.find("_name_or_path");
-    if (path != nullptr && path->is(doc::Node::Kind::string) && !path->text().empty()) return path->text();
+    if (path != nullptr && path->is(doc::Node::Kind::string) && !path->text().empty())
+        return path->text();
     return family;
 }
 
@@ -135,8 +144,10 @@ void check_heads(FamilyConfig& c, const Model& m) {
     if (m.mla) return;
     if (m.kv_heads > m.heads || m.heads % m.kv_heads != 0) {
         c.error({"num_key_value_heads", "num_kv_heads", "n_head_kv", "kv_heads"},
-                std::to_string(m.kv_heads) + " KV heads do not divide " + std::to_string(m.heads) + " heads",
-                "each KV head serves the same number of query heads; use a divisor of " + std::to_string(m.heads));
+                std::to_string(m.kv_heads) + " KV heads do not divide " + std::to_string(m.heads) +
+                    " heads",
+                "each KV head serves the same number of query heads; use a divisor of " +
+                    std::to_string(m.heads));
     }
 }
 
@@ -144,13 +155,15 @@ void check_experts(FamilyConfig& c, const Model& m) {
     if (!m.moe) return;
     if (m.moe->experts_per_token > m.moe->experts) {
         c.error({"num_experts_per_tok", "experts_per_token"},
-                std::to_string(m.moe->experts_per_token) + " experts per token, but the model has only " +
-                    std::to_string(m.moe->experts) + " experts",
+                std::to_string(m.moe->experts_per_token) +
+                    " experts per token, but the model has only " + std::to_string(m.moe->experts) +
+                    " experts",
                 "use at most " + std::to_string(m.moe->experts));
     }
     if (m.moe->dense_layers > m.layers) {
         c.error({"first_k_dense_replace", "dense_layers"},
-                std::to_string(m.moe->dense_layers) + " dense layers in a model of " + std::to_string(m.layers),
+                std::to_string(m.moe->dense_layers) + " dense layers in a model of " +
+                    std::to_string(m.layers),
                 "use at most " + std::to_string(m.layers));
     }
 }
@@ -178,7 +191,9 @@ std::optional<int> FamilyConfig::optional_size(Keys keys, int max) {
     return v ? std::optional<int>(static_cast<int>(*v)) : std::nullopt;
 }
 
-int FamilyConfig::size_or(Keys keys, int max, int fallback) { return optional_size(keys, max).value_or(fallback); }
+int FamilyConfig::size_or(Keys keys, int max, int fallback) {
+    return optional_size(keys, max).value_or(fallback);
+}
 
 int FamilyConfig::count_or(Keys keys, int max, int fallback) {
     const auto v = reader_.optional_integer(present(keys), {.min = 0, .max = max});
@@ -197,7 +212,8 @@ std::string FamilyConfig::text_or(const char* key, std::string fallback) {
     return reader_.optional_string(key).value_or(std::move(fallback));
 }
 
-std::string FamilyConfig::choice_or(const char* key, const std::vector<std::string>& choices, std::string fallback) {
+std::string FamilyConfig::choice_or(const char* key, const std::vector<std::string>& choices,
+                                    std::string fallback) {
     return reader_.optional_choice(key, choices).value_or(std::move(fallback));
 }
 
@@ -211,24 +227,28 @@ void FamilyConfig::error(Keys keys, std::string what, std::string fix) {
 }
 
 void check_shape(FamilyConfig& c, const Model& m) {
-    TRAINYARD_ASSERT(m.layers > 0 && m.hidden > 0 && m.heads > 0, "sizes were read without an error");
+    TRAINYARD_ASSERT(m.layers > 0 && m.hidden > 0 && m.heads > 0,
+                     "sizes were read without an error");
     check_heads(c, m);
     check_experts(c, m);
     const double total = estimate_parameters(m);
     if (total > kMaxParameters) {
         c.error({"num_hidden_layers", "n_layer", "n_layers", "layers"},
                 "these sizes make " + format_count(total) + " parameters",
-                "the limit is " + format_count(kMaxParameters) + "; check layers, widths and experts for slips");
+                "the limit is " + format_count(kMaxParameters) +
+                    "; check layers, widths and experts for slips");
     }
 }
 
 void read_window(FamilyConfig& c, Model& m, std::optional<int> window, int otherwise) {
     if (!window) return;
     int sliding = otherwise;
-    if (const doc::Node* types = c.node("layer_types"); types != nullptr && types->is(doc::Node::Kind::list)) {
-        sliding = static_cast<int>(std::count_if(types->items().begin(), types->items().end(), [](const doc::Node& t) {
-            return t.text() == "sliding_attention" || t.text() == "chunked_attention";
-        }));
+    if (const doc::Node* types = c.node("layer_types");
+        types != nullptr && types->is(doc::Node::Kind::list)) {
+        sliding = static_cast<int>(
+            std::count_if(types->items().begin(), types->items().end(), [](const doc::Node& t) {
+                return t.text() == "sliding_attention" || t.text() == "chunked_attention";
+            }));
     }
     if (sliding <= 0) return;
     m.sliding_window = window;

@@ -1,6 +1,7 @@
-// Encoders: BERT and ViT. What is counted follows the `architectures` entry, because the same sizes are used with
-// different heads: BertModel has a pooler and no head, BertForMaskedLM a head and no pooler.
-// Defaults are those of the Transformers configuration classes (transformers/models/*/configuration_*.py, 4.57).
+// Encoders: BERT and ViT. What is counted follows the `architectures` entry, because the same sizes
+// are used with different heads: BertModel has a pooler and no head, BertForMaskedLM a head and no
+// pooler. Defaults are those of the Transformers configuration classes
+// (transformers/models/*/configuration_*.py, 4.57).
 
 #include "hf_family.hpp"
 
@@ -16,7 +17,8 @@ std::string architecture(FamilyConfig& c, std::string fallback) {
 
 /// Number of classes: the size of id2label if given, else num_labels, else 2 as in Transformers.
 int labels(FamilyConfig& c) {
-    if (const doc::Node* map = c.node("id2label"); map != nullptr && map->is(doc::Node::Kind::map)) {
+    if (const doc::Node* map = c.node("id2label");
+        map != nullptr && map->is(doc::Node::Kind::map)) {
         return static_cast<int>(map->members().size());
     }
     return c.size_or({"num_labels"}, kMaxVocab, 2);
@@ -46,14 +48,17 @@ void bert(FamilyConfig& c, Model& m) {
     m.final_norm = false;
     m.tied_embeddings = true;
     const std::string kind = architecture(c, "BertModel");
-    m.mlm_head = kind == "BertForMaskedLM" || kind == "BertForPreTraining" || kind == "BertLMHeadModel";
-    m.pooler = kind != "BertForMaskedLM" && kind != "BertLMHeadModel" && kind != "BertForTokenClassification" &&
-               kind != "BertForQuestionAnswering";
+    m.mlm_head =
+        kind == "BertForMaskedLM" || kind == "BertForPreTraining" || kind == "BertLMHeadModel";
+    m.pooler = kind != "BertForMaskedLM" && kind != "BertLMHeadModel" &&
+               kind != "BertForTokenClassification" && kind != "BertForQuestionAnswering";
     if (kind == "BertForPreTraining" || kind == "BertForNextSentencePrediction") m.classes = 2;
-    if (kind == "BertForSequenceClassification" || kind == "BertForTokenClassification") m.classes = labels(c);
+    if (kind == "BertForSequenceClassification" || kind == "BertForTokenClassification")
+        m.classes = labels(c);
     if (kind == "BertForQuestionAnswering") m.classes = 2;
-    m.assumptions.push_back("counted as " + kind + (m.pooler ? ": with the pooler" : ": without the pooler") +
-                            (m.mlm_head ? ", with the masked-LM head" : ", without the masked-LM head"));
+    m.assumptions.push_back(
+        "counted as " + kind + (m.pooler ? ": with the pooler" : ": without the pooler") +
+        (m.mlm_head ? ", with the masked-LM head" : ", without the masked-LM head"));
 }
 
 void vit(FamilyConfig& c, Model& m) {
@@ -62,8 +67,9 @@ void vit(FamilyConfig& c, Model& m) {
     m.patch_size = c.size_or({"patch_size"}, 100'000, 16);
     m.channels = c.size_or({"num_channels"}, 10'000, 3);
     if (m.patch_size > m.image_size) {
-        c.error({"patch_size"}, "patch size " + std::to_string(m.patch_size) + " is larger than image size " +
-                                    std::to_string(m.image_size),
+        c.error({"patch_size"},
+                "patch size " + std::to_string(m.patch_size) + " is larger than image size " +
+                    std::to_string(m.image_size),
                 "use a patch that fits the image");
     }
     m.attention_bias = c.flag_or("qkv_bias", true);
@@ -72,8 +78,9 @@ void vit(FamilyConfig& c, Model& m) {
     if (kind == "ViTForImageClassification") m.classes = labels(c);
     const int side = m.patch_size > 0 ? m.image_size / m.patch_size : 0;
     m.max_positions = side * side + 1;
-    m.assumptions.push_back("counted as " + kind + (m.pooler ? ": with the pooler" : ": without a pooler") +
-                            (m.classes > 0 ? ", with " + std::to_string(m.classes) + " classes" : ""));
+    m.assumptions.push_back(
+        "counted as " + kind + (m.pooler ? ": with the pooler" : ": without a pooler") +
+        (m.classes > 0 ? ", with " + std::to_string(m.classes) + " classes" : ""));
 }
 
 }  // namespace

@@ -14,8 +14,8 @@
 
 namespace trainyard::workload {
 
-/// Upper limits for single sizes. Generous (ten times the largest published model of 2026), so that a slip of
-/// the keyboard is caught and a real model never is.
+/// Upper limits for single sizes. Generous (ten times the largest published model of 2026), so that
+/// a slip of the keyboard is caught and a real model never is.
 inline constexpr int kMaxLayers = 10'000;
 inline constexpr int kMaxWidth = 1'000'000;
 inline constexpr int kMaxHeads = 100'000;
@@ -24,8 +24,8 @@ inline constexpr int kMaxPositions = 1'000'000'000;
 inline constexpr int kMaxExperts = 100'000;
 inline constexpr double kMaxParameters = 1e15;
 
-/// A config map and the model being filled. Every key may have several spellings (Transformers' attribute_map);
-/// the first one present wins. Keys present with null count as absent.
+/// A config map and the model being filled. Every key may have several spellings (Transformers'
+/// attribute_map); the first one present wins. Keys present with null count as absent.
 class FamilyConfig {
   public:
     FamilyConfig(const doc::Node& config, std::vector<Diagnostic>& diagnostics)
@@ -43,9 +43,12 @@ class FamilyConfig {
     bool flag_or(const char* key, bool fallback);
     std::optional<double> number(const char* key);
     std::string text_or(const char* key, std::string fallback);
-    std::string choice_or(const char* key, const std::vector<std::string>& choices, std::string fallback);
+    std::string choice_or(const char* key, const std::vector<std::string>& choices,
+                          std::string fallback);
     void finish(doc::UnknownKeys policy) { reader_.finish(policy); }
-    const doc::Node* node(const char* key) { return reader_.has(key) ? reader_.node(key) : nullptr; }
+    const doc::Node* node(const char* key) {
+        return reader_.has(key) ? reader_.node(key) : nullptr;
+    }
     bool has(const char* key) const { return reader_.has(key); }
     /// Written, and written as null: in some configs that differs from absent.
     bool says_null(const char* key) const;
@@ -74,7 +77,8 @@ std::vector<Family> moe_families();      // hf_moe.cpp
 std::vector<Family> classic_families();  // hf_classic.cpp
 std::vector<Family> encoder_families();  // hf_encoder.cpp
 
-/// Layers, hidden, heads, kv_heads, head_dim, ffn, vocab, positions under the Llama names; gated, RMSNorm, untied.
+/// Layers, hidden, heads, kv_heads, head_dim, ffn, vocab, positions under the Llama names; gated,
+/// RMSNorm, untied.
 void read_llama_core(FamilyConfig& c, Model& m);
 /// head_dim if given, else hidden/heads; not divisible is an error at the hidden size.
 void read_head_dim(FamilyConfig& c, Model& m);

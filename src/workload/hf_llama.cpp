@@ -1,5 +1,6 @@
 // Dense decoders with RMSNorm, rotary positions and a gated MLP: Llama and what followed it.
-// Defaults are those of the Transformers configuration classes (transformers/models/*/configuration_*.py, 4.57).
+// Defaults are those of the Transformers configuration classes
+// (transformers/models/*/configuration_*.py, 4.57).
 
 #include "hf_family.hpp"
 
@@ -20,8 +21,8 @@ void mistral(FamilyConfig& c, Model& m) {
     read_window(c, m, c.optional_size({"sliding_window"}, kMaxPositions), m.layers);
 }
 
-/// Qwen2 has biases on q, k, v only, and no switch for them. Layers from max_window_layers on use the window,
-/// and only if use_sliding_window is set.
+/// Qwen2 has biases on q, k, v only, and no switch for them. Layers from max_window_layers on use
+/// the window, and only if use_sliding_window is set.
 void qwen2(FamilyConfig& c, Model& m) {
     read_llama_core(c, m);
     m.tied_embeddings = c.flag_or("tie_word_embeddings", false);
@@ -55,7 +56,8 @@ void gemma2(FamilyConfig& c, Model& m) {
     read_window(c, m, c.size_or({"sliding_window"}, kMaxPositions, 4096), (m.layers + 1) / 2);
 }
 
-/// The published gemma-3 multimodal configs leave out what equals the class default, so the defaults matter here.
+/// The published gemma-3 multimodal configs leave out what equals the class default, so the
+/// defaults matter here.
 void gemma3_text(FamilyConfig& c, Model& m) {
     m.layers = c.size({"num_hidden_layers"}, kMaxLayers);
     m.hidden = c.size({"hidden_size"}, kMaxWidth);
@@ -71,8 +73,10 @@ void gemma3_text(FamilyConfig& c, Model& m) {
     m.attention_out_bias = m.attention_bias;
     m.norms_per_layer = 4;
     m.qk_norm = true;
-    const int pattern = c.size_or({"sliding_window_pattern", "_sliding_window_pattern"}, kMaxLayers, 6);
-    read_window(c, m, c.size_or({"sliding_window"}, kMaxPositions, 4096), m.layers - m.layers / pattern);
+    const int pattern =
+        c.size_or({"sliding_window_pattern", "_sliding_window_pattern"}, kMaxLayers, 6);
+    read_window(c, m, c.size_or({"sliding_window"}, kMaxPositions, 4096),
+                m.layers - m.layers / pattern);
 }
 
 /// Phi-3 and Phi-4: fused projections, no biases.
@@ -105,17 +109,24 @@ void read_head_dim(FamilyConfig& c, Model& m) {
     if (m.heads <= 0 || m.hidden <= 0) return;  // already diagnosed
     if (m.hidden % m.heads != 0) {
         c.error({"hidden_size", "n_embd", "d_model", "hidden"},
-                std::to_string(m.heads) + " heads do not divide hidden size " + std::to_string(m.hidden),
-                "without head_dim each head has hidden/heads elements; correct one of them or add head_dim");
+                std::to_string(m.heads) + " heads do not divide hidden size " +
+                    std::to_string(m.hidden),
+                "without head_dim each head has hidden/heads elements; correct one of them or add "
+                "head_dim");
         return;
     }
     m.head_dim = m.hidden / m.heads;
 }
 
 std::vector<Family> llama_families() {
-    return {{"llama", llama},   {"mistral", mistral}, {"qwen2", qwen2},
-            {"qwen3", qwen3},   {"gemma", gemma},     {"gemma2", gemma2},
-            {"gemma3_text", gemma3_text}, {"phi3", phi3}};
+    return {{"llama", llama},
+            {"mistral", mistral},
+            {"qwen2", qwen2},
+            {"qwen3", qwen3},
+            {"gemma", gemma},
+            {"gemma2", gemma2},
+            {"gemma3_text", gemma3_text},
+            {"phi3", phi3}};
 }
 
 }  // namespace trainyard::workload

@@ -1,5 +1,6 @@
-// Mixture-of-experts decoders: Mixtral, Qwen-MoE, DeepSeek V2/V3 (with latent attention), gpt-oss, Llama 4 (text).
-// Defaults are those of the Transformers configuration classes (transformers/models/*/configuration_*.py, 4.57).
+// Mixture-of-experts decoders: Mixtral, Qwen-MoE, DeepSeek V2/V3 (with latent attention), gpt-oss,
+// Llama 4 (text). Defaults are those of the Transformers configuration classes
+// (transformers/models/*/configuration_*.py, 4.57).
 
 #include <algorithm>
 
@@ -19,7 +20,8 @@ void mixtral(FamilyConfig& c, Model& m) {
     read_window(c, m, c.optional_size({"sliding_window"}, kMaxPositions), m.layers);
 }
 
-/// Qwen: layer i has experts if it is not in mlp_only_layers and (i + 1) is a multiple of decoder_sparse_step.
+/// Qwen: layer i has experts if it is not in mlp_only_layers and (i + 1) is a multiple of
+/// decoder_sparse_step.
 int qwen_dense_layers(FamilyConfig& c, int layers) {
     const int step = c.size_or({"decoder_sparse_step"}, kMaxLayers, 1);
     std::vector<bool> dense(static_cast<std::size_t>(std::max(layers, 0)), false);
@@ -27,7 +29,8 @@ int qwen_dense_layers(FamilyConfig& c, int layers) {
     if (const doc::Node* only = c.node("mlp_only_layers"); only != nullptr) {
         for (const doc::Node& n : only->items()) {
             if (!n.is(doc::Node::Kind::integer)) continue;
-            if (n.as_integer() >= 0 && n.as_integer() < layers) dense[static_cast<std::size_t>(n.as_integer())] = true;
+            if (n.as_integer() >= 0 && n.as_integer() < layers)
+                dense[static_cast<std::size_t>(n.as_integer())] = true;
         }
     }
     return static_cast<int>(std::count(dense.begin(), dense.end(), true));
@@ -60,7 +63,8 @@ void qwen3_moe(FamilyConfig& c, Model& m) {
     qwen_experts(c, m);
 }
 
-/// DeepSeek: layer i has experts if i >= first_k_dense_replace and i is a multiple of moe_layer_freq.
+/// DeepSeek: layer i has experts if i >= first_k_dense_replace and i is a multiple of
+/// moe_layer_freq.
 int deepseek_dense_layers(FamilyConfig& c, int layers, int default_first) {
     const int first = c.count_or({"first_k_dense_replace"}, kMaxLayers, default_first);
     const int step = c.size_or({"moe_layer_freq"}, kMaxLayers, 1);
@@ -106,13 +110,14 @@ void read_deepseek(FamilyConfig& c, Model& m, int default_first) {
 
 void deepseek_v2(FamilyConfig& c, Model& m) { read_deepseek(c, m, 0); }
 
-/// V3 adds one correction value per expert (topk_method noaux_tc). The multi-token-prediction module is stored in
-/// the checkpoint but is no layer of the model: it is not counted.
+/// V3 adds one correction value per expert (topk_method noaux_tc). The multi-token-prediction
+/// module is stored in the checkpoint but is no layer of the model: it is not counted.
 void deepseek_v3(FamilyConfig& c, Model& m) {
     read_deepseek(c, m, 3);
     if (m.moe) m.moe->router_bias = c.text_or("topk_method", "noaux_tc") == "noaux_tc";
     if (c.count_or({"num_nextn_predict_layers"}, kMaxLayers, 0) > 0) {
-        m.assumptions.emplace_back("the multi-token-prediction module (num_nextn_predict_layers) is not counted");
+        m.assumptions.emplace_back(
+            "the multi-token-prediction module (num_nextn_predict_layers) is not counted");
     }
 }
 
@@ -133,7 +138,8 @@ void gpt_oss(FamilyConfig& c, Model& m) {
     read_window(c, m, c.size_or({"sliding_window"}, kMaxPositions, 128), (m.layers + 1) / 2);
 }
 
-/// Llama 4: every interleave_moe_layer_step-th layer has experts plus one shared expert of the same width.
+/// Llama 4: every interleave_moe_layer_step-th layer has experts plus one shared expert of the same
+/// width.
 void llama4_text(FamilyConfig& c, Model& m) {
     read_llama_core(c, m);
     m.tied_embeddings = c.flag_or("tie_word_embeddings", false);
@@ -148,7 +154,8 @@ void llama4_text(FamilyConfig& c, Model& m) {
     moe.dense_layers = m.layers - m.layers / step;
     m.ffn_hidden = c.size_or({"intermediate_size_mlp"}, kMaxWidth, 16384);
     m.moe = moe;
-    read_window(c, m, c.optional_size({"attention_chunk_size"}, kMaxPositions), m.layers - m.layers / 4);
+    read_window(c, m, c.optional_size({"attention_chunk_size"}, kMaxPositions),
+                m.layers - m.layers / 4);
 }
 
 }  // namespace

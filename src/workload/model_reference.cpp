@@ -18,7 +18,8 @@ Error placed(Error e, const Location& where) {
 
 Result<Model> from_config(const doc::Node& path, const ConfigResolver& resolve) {
     if (!path.is(doc::Node::Kind::string) || path.text().empty()) {
-        return bad_input(mistake(path.where, "config: must be the path of a config.json", "write config: path/config.json"));
+        return bad_input(mistake(path.where, "config: must be the path of a config.json",
+                                 "write config: path/config.json"));
     }
     if (!resolve) {
         return bad_input(mistake(path.where, "config: paths cannot be read here",
@@ -46,7 +47,8 @@ Result<Model> from_map(const doc::Node& map, const ConfigResolver& resolve) {
     const doc::Node* config = map.find("config");
     if (config != nullptr) {
         if (map.members().size() == 1) return from_config(*config, resolve);
-        return bad_input(mistake(map.where, "config: stands alone in a model", "drop the other keys"));
+        return bad_input(
+            mistake(map.where, "config: stands alone in a model", "drop the other keys"));
     }
     if (map.find("params") != nullptr) return from_params(map);
     if (const doc::Node* name = map.find("name"); name != nullptr && map.members().size() == 1) {
@@ -67,8 +69,9 @@ Result<Model> read_model_reference(const doc::Node& model, const ConfigResolver&
         case doc::Node::Kind::map:
             return from_map(model, resolve);
         default:
-            return bad_input(mistake(model.where, "model: must be a name or a map",
-                                     "write a name (llama-3.1-8b), {config: path}, {params: 13B} or a shape"));
+            return bad_input(
+                mistake(model.where, "model: must be a name or a map",
+                        "write a name (llama-3.1-8b), {config: path}, {params: 13B} or a shape"));
     }
 }
 

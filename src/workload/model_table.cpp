@@ -1,6 +1,8 @@
-// The built-in table of models: data/models/*.yaml, each entry a Hugging Face config, a shape or bare counts.
+// The built-in table of models: data/models/*.yaml, each entry a Hugging Face config, a shape or
+// bare counts.
 //
-// Entries go through the same importer as a user's config.json, so a published count that agrees proves the importer.
+// Entries go through the same importer as a user's config.json, so a published count that agrees
+// proves the importer.
 
 #include <algorithm>
 #include <cmath>
@@ -23,7 +25,8 @@ struct Table {
     std::vector<std::string> printed_names;  ///< for "did you mean"
 };
 
-/// "Meta-Llama/Llama 3.1 8B", "llama-3.1-8b" and "llama3.1:8b" are one name: letters, digits and dots, lower case.
+/// "Meta-Llama/Llama 3.1 8B", "llama-3.1-8b" and "llama3.1:8b" are one name: letters, digits and
+/// dots, lower case.
 std::string squeeze(std::string_view name) {
     std::string out;
     for (const char c : to_lower(trim(name))) {
@@ -38,8 +41,10 @@ Result<Model> opaque_model(const doc::Node& node) {
     doc::MapReader r(node, diagnostics);
     Model m;
     m.opaque_params = r.optional_number("parameters", {.min = 1, .max = 1e15});
-    m.opaque_forward_flop_per_sample = r.optional_number("forward_flop_per_sample", {.min = 1, .max = 1e18});
-    m.image_size = static_cast<int>(r.optional_integer("image_size", {.min = 1, .max = 100'000}).value_or(0));
+    m.opaque_forward_flop_per_sample =
+        r.optional_number("forward_flop_per_sample", {.min = 1, .max = 1e18});
+    m.image_size =
+        static_cast<int>(r.optional_integer("image_size", {.min = 1, .max = 100'000}).value_or(0));
     m.causal = false;
     m.family = "opaque";
     r.finish(doc::UnknownKeys::error);
@@ -95,7 +100,8 @@ void add_file(Table& t, const std::string& file, const std::string& text) {
         KnownModel k = entry_facts(r, entry);
         r.finish(doc::UnknownKeys::error);
         Result<Model> m = entry_model(entry);
-        TRAINYARD_ASSERT(diagnostics.empty() && m.has_value(), "every embedded entry reads without a mistake");
+        TRAINYARD_ASSERT(diagnostics.empty() && m.has_value(),
+                         "every embedded entry reads without a mistake");
         m->name = k.name;
         m->origin = "built-in table";
         add_keys(t, k, t.known.size());
@@ -130,14 +136,17 @@ std::string suggestion(std::string_view name) {
         ++shown;
     }
     const std::string list = same.empty() ? "" : "known models that start alike: " + same + "; ";
-    return list + "`trainyard model --list` shows all; or give {config: path/to/config.json} or {params: 13B}";
+    return list +
+           "`trainyard model --list` shows all; or give {config: path/to/config.json} or {params: "
+           "13B}";
 }
 
-// --- {params: 13B} -------------------------------------------------------------------------------------------------
+// --- {params: 13B}
+// -------------------------------------------------------------------------------------------------
 
 /// Published Llama-like shapes to start from, smallest first.
-constexpr const char* kLadder[] = {"smollm-135m",  "smollm-360m",   "llama-3.2-1b", "llama-3.2-3b",
-                                   "llama-2-7b",   "llama-3.1-8b",  "llama-2-13b",  "llama-1-33b",
+constexpr const char* kLadder[] = {"smollm-135m",   "smollm-360m",   "llama-3.2-1b", "llama-3.2-3b",
+                                   "llama-2-7b",    "llama-3.1-8b",  "llama-2-13b",  "llama-1-33b",
                                    "llama-3.1-70b", "llama-3.1-405b"};
 
 constexpr double kMinParams = 1e6;
@@ -180,9 +189,9 @@ void fit_ffn(Model& m, double params) {
 }
 
 std::string shape_text(const Model& m) {
-    return std::to_string(m.layers) + " layers, hidden " + std::to_string(m.hidden) + ", " + std::to_string(m.heads) +
-           " heads (" + std::to_string(m.kv_heads) + " KV), FFN " + std::to_string(m.ffn_hidden) + ", vocabulary " +
-           std::to_string(m.vocab);
+    return std::to_string(m.layers) + " layers, hidden " + std::to_string(m.hidden) + ", " +
+           std::to_string(m.heads) + " heads (" + std::to_string(m.kv_heads) + " KV), FFN " +
+           std::to_string(m.ffn_hidden) + ", vocabulary " + std::to_string(m.vocab);
 }
 
 }  // namespace
@@ -196,20 +205,24 @@ Result<Model> find_model(std::string_view name) {
     const std::string_view own = slash == std::string_view::npos ? name : name.substr(slash + 1);
     for (const std::string& wanted : {squeeze(name), squeeze(own)}) {
         const auto at = std::find(t.keys.begin(), t.keys.end(), wanted);
-        if (at != t.keys.end()) return t.models[t.index_of_key[static_cast<std::size_t>(at - t.keys.begin())]];
+        if (at != t.keys.end())
+            return t.models[t.index_of_key[static_cast<std::size_t>(at - t.keys.begin())]];
     }
     return bad_input(mistake({}, "unknown model \"" + std::string(name) + "\"", suggestion(name)));
 }
 
 Result<Model> model_from_parameter_count(double params) {
     if (!(params >= kMinParams && params <= kMaxAssumedParams)) {
-        return bad_input(mistake({}, "cannot assume a transformer of " + format_count(std::max(params, 0.0)) + " parameters",
-                                 "give a count between 1M and 100T, or the shape itself"));
+        return bad_input(mistake(
+            {},
+            "cannot assume a transformer of " + format_count(std::max(params, 0.0)) + " parameters",
+            "give a count between 1M and 100T, or the shape itself"));
     }
     const char* best = kLadder[0];
     double best_distance = 1e9;
     for (const char* rung : kLadder) {
-        const double distance = std::abs(std::log(params / estimate_parameters(ladder_model(rung))));
+        const double distance =
+            std::abs(std::log(params / estimate_parameters(ladder_model(rung))));
         if (distance < best_distance) {
             best_distance = distance;
             best = rung;
@@ -223,8 +236,9 @@ Result<Model> model_from_parameter_count(double params) {
     }
     m.name = format_count(params) + " parameters";
     m.origin = "assumed from {params: " + format_count(params) + "}";
-    m.assumptions.push_back("shape assumed " + std::string(as_published ? "as" : "from") + " " + best + ": " +
-                            shape_text(m) + ", " + format_count(estimate_parameters(m)) + " parameters");
+    m.assumptions.push_back("shape assumed " + std::string(as_published ? "as" : "from") + " " +
+                            best + ": " + shape_text(m) + ", " +
+                            format_count(estimate_parameters(m)) + " parameters");
     return m;
 }
 

@@ -22,7 +22,8 @@ TEST(ModelTable, EveryCountIsThePublishedOne) {
         ASSERT_TRUE(m.has_value()) << k.name;
         const std::int64_t ours = count_parameters(*m).total + k.explained_difference;
         // Exact, unless the source itself prints a rounded number; then to half its last digit.
-        EXPECT_LE(std::llabs(k.published_parameters - ours), k.rounding / 2) << k.name << " counts " << ours;
+        EXPECT_LE(std::llabs(k.published_parameters - ours), k.rounding / 2)
+            << k.name << " counts " << ours;
         ++compared;
     }
     EXPECT_GE(compared, 110);
@@ -35,7 +36,8 @@ TEST(ModelTable, EveryDifferenceAndRoundingIsExplained) {
         EXPECT_FALSE(k.as_of.empty()) << k.name;
         EXPECT_FALSE(k.explained_difference != 0 && k.note.empty()) << k.name;
         EXPECT_EQ(k.rounding > 0, k.status == "rounded") << k.name;
-        EXPECT_TRUE((std::set<std::string>{"primary", "quoted", "rounded", "recalled", "assumed"}).contains(k.status))
+        EXPECT_TRUE((std::set<std::string>{"primary", "quoted", "rounded", "recalled", "assumed"})
+                        .contains(k.status))
             << k.name;
     }
 }
@@ -54,13 +56,20 @@ TEST(ModelTable, NamesAndAliasesAreFoundAndUnique) {
 
 TEST(ModelTable, NamesAsPeopleWriteThem) {
     const std::pair<const char*, const char*> cases[] = {
-        {"llama-3.1-8b", "llama-3.1-8b"}, {"meta-llama/Llama-3.1-8B", "llama-3.1-8b"},
-        {"llama3.1:8b", "llama-3.1-8b"},  {" Llama 3.1 8B ", "llama-3.1-8b"},
-        {"gpt3-175b", "gpt3-175b"},       {"bert-base", "bert-base-uncased"},
-        {"mixtral-8x7b", "mixtral-8x7b"}, {"gpt2", "gpt2"},
-        {"gpt2-124M", "gpt2"},            {"resnet50", "resnet-50"},
-        {"405B dense", "llama-3.1-405b"}, {"300M gpt", "gpt-300m"},
-        {"13B llama-like 40L 5120h", "llama-2-13b"}, {"7B llama-like", "llama-2-7b"},
+        {"llama-3.1-8b", "llama-3.1-8b"},
+        {"meta-llama/Llama-3.1-8B", "llama-3.1-8b"},
+        {"llama3.1:8b", "llama-3.1-8b"},
+        {" Llama 3.1 8B ", "llama-3.1-8b"},
+        {"gpt3-175b", "gpt3-175b"},
+        {"bert-base", "bert-base-uncased"},
+        {"mixtral-8x7b", "mixtral-8x7b"},
+        {"gpt2", "gpt2"},
+        {"gpt2-124M", "gpt2"},
+        {"resnet50", "resnet-50"},
+        {"405B dense", "llama-3.1-405b"},
+        {"300M gpt", "gpt-300m"},
+        {"13B llama-like 40L 5120h", "llama-2-13b"},
+        {"7B llama-like", "llama-2-7b"},
         {"someone/llama-3.1-8b", "llama-3.1-8b"}};
     for (const auto& [written, name] : cases) {
         const Result<Model> m = find_model(written);
@@ -88,8 +97,8 @@ TEST(ModelTable, MixtralActiveAndGemmaWindow) {
     EXPECT_EQ(count_parameters(mixtral).active, 12'879'925'248);
     const Model gemma = *find_model("gemma-2-9b");
     EXPECT_EQ(gemma.sliding_window, 4096);
-    EXPECT_EQ(gemma.sliding_layers, 21);                        // every other of 42
-    EXPECT_EQ(find_model("gemma-3-27b")->sliding_layers, 52);   // 62 less every sixth, 10
+    EXPECT_EQ(gemma.sliding_layers, 21);                       // every other of 42
+    EXPECT_EQ(find_model("gemma-3-27b")->sliding_layers, 52);  // 62 less every sixth, 10
     EXPECT_EQ(find_model("mistral-7b-v0.1")->sliding_layers, 32);
     EXPECT_FALSE(find_model("mistral-7b-v0.3")->sliding_window.has_value());
     EXPECT_FALSE(find_model("qwen2.5-7b")->sliding_window.has_value());
@@ -105,7 +114,8 @@ TEST(ParameterCountModel, ANominalSizeIsThePublishedShape) {
     EXPECT_EQ(m.ffn_hidden, 11008);
     ASSERT_EQ(m.assumptions.size(), 1U);
     EXPECT_EQ(m.assumptions[0],
-              "shape assumed as llama-2-7b: 32 layers, hidden 4096, 32 heads (32 KV), FFN 11008, vocabulary 32000, "
+              "shape assumed as llama-2-7b: 32 layers, hidden 4096, 32 heads (32 KV), FFN 11008, "
+              "vocabulary 32000, "
               "6.74B parameters");
     EXPECT_EQ(model_from_parameter_count(13e9)->hidden, 5120);
     EXPECT_EQ(model_from_parameter_count(70e9)->layers, 80);

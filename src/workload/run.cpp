@@ -26,7 +26,8 @@ Parallelism read_parallel(const doc::Node& n, Diagnostics& diagnostics) {
     Parallelism p;
     p.data = 0;
     if (!n.is(doc::Node::Kind::map)) {
-        diagnostics.push_back(mistake(n.where, "parallel: must be a map", "write {data: 8, tensor: 1, zero: 3}"));
+        diagnostics.push_back(
+            mistake(n.where, "parallel: must be a map", "write {data: 8, tensor: 1, zero: 3}"));
         return p;
     }
     doc::MapReader r(n, diagnostics);
@@ -44,7 +45,8 @@ Parallelism read_parallel(const doc::Node& n, Diagnostics& diagnostics) {
         if (parsed) {
             p.zero = *parsed;
         } else {
-            r.error("zero", "zero: \"" + zero->text() + "\" is no ZeRO stage", "one of 0, 1, 2, 3, fsdp");
+            r.error("zero", "zero: \"" + zero->text() + "\" is no ZeRO stage",
+                    "one of 0, 1, 2, 3, fsdp");
         }
     }
     r.finish(doc::UnknownKeys::error);
@@ -64,7 +66,8 @@ void read_training(doc::MapReader& r, Run& run) {
     if (const auto text = r.optional_choice("attention", {"flash", "unfused"})) {
         t.attention = *text == "flash" ? AttentionKernel::flash : AttentionKernel::unfused;
     }
-    t.sequence = static_cast<int>(r.integer(spelled(r, "sequence", "seq"), {.min = 1, .max = kMaxSequence}));
+    t.sequence =
+        static_cast<int>(r.integer(spelled(r, "sequence", "seq"), {.min = 1, .max = kMaxSequence}));
     t.micro_batch = degree(r, "micro_batch", "mbs", 1);
     t.kv_replication = read_yes_no(r, "kv_replication").value_or(false);
     t.stack = r.optional_string("stack").value_or("");
@@ -81,11 +84,14 @@ void read_machine(doc::MapReader& r, Run& run) {
     run.accelerators = degree(r, "accelerators", "devices", 0);
     run.accelerators_per_node = degree(r, "accelerators_per_node", "per_node", 8);
     run.nodes = degree(r, "nodes", "node_count", 0);
-    run.inter_node_gbit_per_s = r.optional_number("inter_node_gbit_per_s", {.min = 0.001, .max = 1e6});
+    run.inter_node_gbit_per_s =
+        r.optional_number("inter_node_gbit_per_s", {.min = 0.001, .max = 1e6});
     if (!run.instance.empty() && !run.accelerator.empty()) {
-        r.error("accelerator", "instance and accelerator are both given", "keep one: an EC2 type, or an accelerator");
+        r.error("accelerator", "instance and accelerator are both given",
+                "keep one: an EC2 type, or an accelerator");
     } else if (run.instance.empty() && run.accelerator.empty()) {
-        r.error("instance", "nothing says where it runs", "add instance: p4d.24xlarge, or accelerator: A100-80");
+        r.error("instance", "nothing says where it runs",
+                "add instance: p4d.24xlarge, or accelerator: A100-80");
     } else if (run.instance.empty() && run.accelerators == 0) {
         r.error("accelerators", "accelerators is missing", "add how many: accelerators: 16");
     } else if (!run.instance.empty() && run.nodes == 0 && run.accelerators == 0) {
@@ -97,26 +103,32 @@ void read_machine(doc::MapReader& r, Run& run) {
 std::optional<Diagnostic> set_devices(Run& run, int accelerators_per_node, int devices_per_chip) {
     run.accelerators_per_node = accelerators_per_node;
     const std::int64_t in_nodes = std::int64_t{run.nodes} * accelerators_per_node;
-    if (in_nodes > kMaxDegree) return mistake(run.where, "more than a million accelerators", "use fewer nodes");
+    if (in_nodes > kMaxDegree)
+        return mistake(run.where, "more than a million accelerators", "use fewer nodes");
     if (run.accelerators == 0) run.accelerators = static_cast<int>(in_nodes);
     if (run.nodes > 0 && run.accelerators != in_nodes) {
         return mistake(run.where,
-                       std::to_string(run.nodes) + " nodes of " + std::to_string(accelerators_per_node) +
-                           " accelerators are not " + std::to_string(run.accelerators) + " accelerators",
+                       std::to_string(run.nodes) + " nodes of " +
+                           std::to_string(accelerators_per_node) + " accelerators are not " +
+                           std::to_string(run.accelerators) + " accelerators",
                        "keep nodes or accelerators, not both");
     }
     Parallelism& p = run.training.parallel;
     const std::int64_t devices = std::int64_t{run.accelerators} * devices_per_chip;
     const std::int64_t model_ranks = std::int64_t{p.tensor} * p.pipeline * p.context;
-    if (devices == 0) return mistake(run.where, "the run has no devices", "give nodes or accelerators");
+    if (devices == 0)
+        return mistake(run.where, "the run has no devices", "give nodes or accelerators");
     if (p.data == 0 && devices % model_ranks == 0) p.data = static_cast<int>(devices / model_ranks);
     if (model_ranks > devices || model_ranks * p.data != devices) {
-        return mistake(run.where,
-                       "TP " + std::to_string(p.tensor) + " x PP " + std::to_string(p.pipeline) + " x CP " +
-                           std::to_string(p.context) + " x DP " + (p.data == 0 ? "?" : std::to_string(p.data)) +
-                           " is not " + std::to_string(devices) + " devices",
-                       devices % model_ranks == 0 ? "use DP " + std::to_string(devices / model_ranks) + ", or leave data out"
-                                                  : "choose degrees whose product divides the device count");
+        return mistake(
+            run.where,
+            "TP " + std::to_string(p.tensor) + " x PP " + std::to_string(p.pipeline) + " x CP " +
+                std::to_string(p.context) + " x DP " +
+                (p.data == 0 ? "?" : std::to_string(p.data)) + " is not " +
+                std::to_string(devices) + " devices",
+            devices % model_ranks == 0
+                ? "use DP " + std::to_string(devices / model_ranks) + ", or leave data out"
+                : "choose degrees whose product divides the device count");
     }
     return std::nullopt;
 }
@@ -128,19 +140,24 @@ std::optional<Diagnostic> set_global_batch(Run& run) {
         const std::int64_t pass = std::int64_t{t.micro_batch} * t.parallel.data;
         const auto steps = static_cast<std::int64_t>(sequences / static_cast<double>(pass) + 0.5);
         if (steps < 1 || steps * pass > 2'000'000'000) {
-            return mistake(run.where,
-                           "a global batch of " + format_count(*run.global_batch_tokens) + " tokens is less than one pass: " +
-                               std::to_string(pass) + " sequences of " + std::to_string(t.sequence),
-                           "use a larger global batch, a smaller micro-batch or less data parallelism");
+            return mistake(
+                run.where,
+                "a global batch of " + format_count(*run.global_batch_tokens) +
+                    " tokens is less than one pass: " + std::to_string(pass) + " sequences of " +
+                    std::to_string(t.sequence),
+                "use a larger global batch, a smaller micro-batch or less data parallelism");
         }
         t.global_batch = static_cast<int>(steps * pass);
-        run.assumptions.push_back("global batch " + std::to_string(t.global_batch) + " sequences: the nearest to " +
+        run.assumptions.push_back("global batch " + std::to_string(t.global_batch) +
+                                  " sequences: the nearest to " +
                                   format_count(*run.global_batch_tokens) + " tokens");
     } else if (t.global_batch == 0) {
         const std::int64_t pass = std::int64_t{t.micro_batch} * t.parallel.data;
-        if (pass > 2'000'000'000) return mistake(run.where, "micro-batch x DP is out of range", "use smaller numbers");
+        if (pass > 2'000'000'000)
+            return mistake(run.where, "micro-batch x DP is out of range", "use smaller numbers");
         t.global_batch = static_cast<int>(pass);
-        run.assumptions.push_back("global batch " + std::to_string(t.global_batch) + " assumed: micro-batch x DP, no accumulation");
+        run.assumptions.push_back("global batch " + std::to_string(t.global_batch) +
+                                  " assumed: micro-batch x DP, no accumulation");
     }
     return std::nullopt;
 }
@@ -162,10 +179,12 @@ Result<Run> read_run(const doc::Node& root, const ConfigResolver& resolve) {
         if (m) {
             run.model = std::move(*m);
         } else {
-            diagnostics.insert(diagnostics.end(), m.error().diagnostics.begin(), m.error().diagnostics.end());
+            diagnostics.insert(diagnostics.end(), m.error().diagnostics.begin(),
+                               m.error().diagnostics.end());
         }
     } else {
-        r.error("model", "model is missing", "add model: a name, {config: path}, {params: 13B} or a shape");
+        r.error("model", "model is missing",
+                "add model: a name, {config: path}, {params: 13B} or a shape");
     }
     read_training(r, run);
     run.training.parallel.data = 0;
@@ -180,7 +199,8 @@ Result<Run> read_run(const doc::Node& root, const ConfigResolver& resolve) {
 }
 
 Result<Run> complete_run(Run run, int accelerators_per_node, int devices_per_chip) {
-    if (auto d = set_devices(run, accelerators_per_node, devices_per_chip)) return bad_input(std::move(*d));
+    if (auto d = set_devices(run, accelerators_per_node, devices_per_chip))
+        return bad_input(std::move(*d));
     if (auto d = set_global_batch(run)) return bad_input(std::move(*d));
     Diagnostics diagnostics;
     for (const Violation& v : check_mapping(run.model, run.training)) {

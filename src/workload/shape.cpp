@@ -56,7 +56,9 @@ void read_experts(FamilyConfig& c, Model& m) {
     const std::optional<int> experts = c.optional_size({"experts"}, kMaxExperts);
     if (!experts) {
         for (const char* key : {"experts_per_token", "expert_ffn", "shared_ffn", "dense_layers"}) {
-            if (c.has(key)) c.error({key}, std::string(key) + " is given without experts", "add experts: a count");
+            if (c.has(key))
+                c.error({key}, std::string(key) + " is given without experts",
+                        "add experts: a count");
             c.node(key);
         }
         return;
@@ -101,9 +103,14 @@ Result<Model> read_shape(const doc::Node& shape) {
         m.ffn_hidden = assumed(m, "FFN width", m.gated_mlp ? gated_width(m.hidden) : 4 * m.hidden);
     }
     const auto vocab = c.optional_size({"vocab"}, kMaxVocab);
-    m.vocab = vocab ? *vocab : assumed(m, "vocabulary", style == "llama" ? 32000 : style == "gpt" ? 50257 : 30522);
+    m.vocab = vocab ? *vocab
+                    : assumed(m, "vocabulary",
+                              style == "llama" ? 32000
+                              : style == "gpt" ? 50257
+                                               : 30522);
     const auto positions = c.optional_size({"max_positions"}, kMaxPositions);
-    m.max_positions = positions ? *positions : assumed(m, "maximum positions", style == "llama" ? 4096 : 2048);
+    m.max_positions =
+        positions ? *positions : assumed(m, "maximum positions", style == "llama" ? 4096 : 2048);
     read_experts(c, m);
     c.finish(doc::UnknownKeys::error);
     if (diagnostics.empty()) check_shape(c, m);

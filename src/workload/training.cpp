@@ -97,7 +97,9 @@ std::string_view to_string(Method m) { return print(kMethods, m); }
 std::string_view to_string(Optimizer o) { return print(kOptimizers, o); }
 std::string_view to_string(Recompute r) { return print(kRecomputes, r); }
 std::string_view to_string(Zero z) { return print(kZeros, z); }
-std::string_view to_string(AttentionKernel a) { return a == AttentionKernel::flash ? "flash" : "unfused"; }
+std::string_view to_string(AttentionKernel a) {
+    return a == AttentionKernel::flash ? "flash" : "unfused";
+}
 
 std::optional<Method> parse_method(std::string_view s) { return parse(kMethods, s); }
 std::optional<Optimizer> parse_optimizer(std::string_view s) { return parse(kOptimizers, s); }

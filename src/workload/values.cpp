@@ -29,8 +29,8 @@ std::optional<double> amount_of(const doc::Node& n, std::string_view text) {
 }
 
 /// Positive, finite and below 10^18, or an error at the key.
-std::optional<double> checked(doc::MapReader& r, const char* key, std::string_view unit, const std::string& written,
-                              std::optional<double> value) {
+std::optional<double> checked(doc::MapReader& r, const char* key, std::string_view unit,
+                              const std::string& written, std::optional<double> value) {
     const std::string units = std::string(unit) + "s";
     if (!value || !std::isfinite(*value)) {
         r.error(key, std::string(key) + ": \"" + written + "\" is not a number of " + units,
@@ -38,7 +38,8 @@ std::optional<double> checked(doc::MapReader& r, const char* key, std::string_vi
         return std::nullopt;
     }
     if (*value <= 0 || *value > kMaxAmount) {
-        r.error(key, std::string(key) + ": " + written + " is out of range", "give a number of " + units + " above 0");
+        r.error(key, std::string(key) + ": " + written + " is out of range",
+                "give a number of " + units + " above 0");
         return std::nullopt;
     }
     return value;
@@ -51,7 +52,8 @@ std::optional<int> rank_in(std::string& text) {
     const std::optional<double> rank = parse_number(std::string_view(text).substr(digit));
     if (!rank || *rank < 1 || *rank > kMaxRank || *rank != std::floor(*rank)) return std::nullopt;
     std::string head = to_lower(trim(std::string_view(text).substr(0, digit)));
-    while (!head.empty() && (head.back() == 'r' || head.back() == '-' || head.back() == ' ' || head.back() == '=')) {
+    while (!head.empty() &&
+           (head.back() == 'r' || head.back() == '-' || head.back() == ' ' || head.back() == '=')) {
         head.pop_back();
     }
     if (head != "lora" && head != "qlora") return std::nullopt;
@@ -94,7 +96,8 @@ std::optional<bool> read_yes_no(doc::MapReader& r, const char* key) {
     for (const char* no : {"no", "forbidden", "off", "false", "never"}) {
         if (word == no) return false;
     }
-    r.error(key, std::string(key) + ": \"" + n->text() + "\" is neither yes nor no", "write yes or no");
+    r.error(key, std::string(key) + ": \"" + n->text() + "\" is neither yes nor no",
+            "write yes or no");
     return std::nullopt;
 }
 
@@ -102,7 +105,8 @@ const char* spelled(doc::MapReader& r, const char* key, const char* other) {
     if (!r.has(other)) return key;
     if (r.has(key)) {
         r.node(other);
-        r.error(other, std::string(other) + " and " + key + " are the same setting", "keep one of them");
+        r.error(other, std::string(other) + " and " + key + " are the same setting",
+                "keep one of them");
         return key;
     }
     return other;
@@ -136,17 +140,21 @@ MethodChoice read_method(doc::MapReader& r) {
         if (m) {
             choice.method = *m;
         } else {
-            r.error("method", "unknown method \"" + written + "\"", "one of pretrain, full, lora, qlora");
+            r.error("method", "unknown method \"" + written + "\"",
+                    "one of pretrain, full, lora, qlora");
         }
     }
     if (const auto given = r.optional_integer("lora_rank", {.min = 1, .max = kMaxRank})) {
         rank = static_cast<int>(*given);
         if (choice.method != Method::lora && choice.method != Method::qlora) {
-            r.error("lora_rank", "lora_rank is given, but the method is " + std::string(to_string(choice.method)),
-                    "write method: lora, or drop lora_rank");
+            r.error(
+                "lora_rank",
+                "lora_rank is given, but the method is " + std::string(to_string(choice.method)),
+                "write method: lora, or drop lora_rank");
         }
     }
-    if (choice.method == Method::lora || choice.method == Method::qlora) choice.lora = Lora{.rank = rank.value_or(16)};
+    if (choice.method == Method::lora || choice.method == Method::qlora)
+        choice.lora = Lora{.rank = rank.value_or(16)};
     return choice;
 }
 

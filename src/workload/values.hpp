@@ -1,5 +1,6 @@
 #pragma once
-// Private: values that jobs and runs share, written as people write them ("4M tokens", "yes", "bf16").
+// Private: values that jobs and runs share, written as people write them ("4M tokens", "yes",
+// "bf16").
 
 #include <optional>
 #include <string>
@@ -10,8 +11,8 @@
 
 namespace trainyard::workload {
 
-/// A positive count with an optional unit word: "300B", "4M tokens", 2048. Zero, negative and "300Q" are errors.
-/// `unit` is the word in singular: "token", "image", "sequence".
+/// A positive count with an optional unit word: "300B", "4M tokens", 2048. Zero, negative and
+/// "300Q" are errors. `unit` is the word in singular: "token", "image", "sequence".
 std::optional<double> read_amount(doc::MapReader& r, const char* key, std::string_view unit);
 
 /// A batch: "4M tokens", or sequences: 512, "512", "512 sequences". Exactly one member is set.
@@ -34,7 +35,8 @@ struct MethodChoice {
     Method method = Method::pretrain;
     std::optional<Lora> lora;
 };
-/// `method` and `lora_rank`. "lora r16" and "lora-16" carry the rank along. A rank without LoRA is an error.
+/// `method` and `lora_rank`. "lora r16" and "lora-16" carry the rank along. A rank without LoRA is
+/// an error.
 MethodChoice read_method(doc::MapReader& r);
 
 }  // namespace trainyard::workload

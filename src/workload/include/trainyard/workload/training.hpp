@@ -16,7 +16,8 @@ namespace trainyard::workload {
 enum class Method { pretrain, full_finetune, lora, qlora };
 enum class Optimizer { adamw_fp32, adamw_bf16, adamw_8bit, adafactor, sgd, muon };
 enum class Recompute { none, selective, full };
-/// What data-parallel replicas shard: nothing, optimizer states, + gradients, + weights (FSDP full shard).
+/// What data-parallel replicas shard: nothing, optimizer states, + gradients, + weights (FSDP full
+/// shard).
 enum class Zero { none, optimizer, gradients, weights };
 enum class AttentionKernel { flash, unfused };
 
@@ -32,9 +33,11 @@ std::optional<Zero> parse_zero(std::string_view s);  ///< "0".."3", "zero-3", "f
 
 struct Lora {
     int rank = 16;
+    bool train_embeddings = false;  ///< embedding and head trained in full beside the adapters
 };
 
-/// Degrees multiply: devices = tensor * pipeline * context * data. Expert parallelism lives inside data * context.
+/// Degrees multiply: devices = tensor * pipeline * context * data. Expert parallelism lives inside
+/// data * context.
 struct Parallelism {
     int data = 1;
     int tensor = 1;
@@ -42,10 +45,11 @@ struct Parallelism {
     int virtual_stages = 1;  ///< chunks per pipeline rank (interleaved 1F1B)
     int context = 1;
     int expert = 1;
-    int expert_tensor = 1;  ///< TP degree inside experts
+    int expert_tensor = 1;           ///< TP degree inside experts
     bool sequence_parallel = false;  ///< Megatron: shard norm/dropout activations over the TP group
     Zero zero = Zero::none;
-    int shard_group = 0;  ///< ranks a ZeRO/FSDP shard spans; 0 = the whole data-parallel group (hybrid sharding otherwise)
+    int shard_group = 0;  ///< ranks a ZeRO/FSDP shard spans; 0 = the whole data-parallel group
+                          ///< (hybrid sharding otherwise)
     int devices() const { return data * tensor * pipeline * context; }
 };
 
@@ -61,8 +65,10 @@ struct Training {
     int micro_batch = 1;   ///< sequences per device and pass
     int global_batch = 1;  ///< sequences per optimizer step over all devices
     Parallelism parallel;
-    bool kv_replication = false;  ///< the stack copies KV heads when TP exceeds them (NeuronX Distributed does)
-    std::string stack;  ///< name of a software stack profile (data/perf/stacks.csv); empty = the default, tuned
+    bool kv_replication =
+        false;  ///< the stack copies KV heads when TP exceeds them (NeuronX Distributed does)
+    std::string stack;  ///< name of a software stack profile (data/perf/stacks.csv); empty = the
+                        ///< default, tuned
     /// Precondition: check_mapping is empty, so the division is exact.
     int micro_batches() const { return global_batch / (micro_batch * parallel.data); }
 };
@@ -73,10 +79,12 @@ struct Violation {
     std::string what;
     std::string fix;
 };
-/// Every law a mapping must obey (divisibility, products, ranges), in the order of docs/reference/run.md.
-/// Empty = legal. Laws are what real frameworks refuse; what is merely unwise (fewer micro-batches than stages) is legal.
+/// Every law a mapping must obey (divisibility, products, ranges), in the order of
+/// docs/reference/run.md. Empty = legal. Laws are what real frameworks refuse; what is merely
+/// unwise (fewer micro-batches than stages) is legal.
 std::vector<Violation> check_mapping(const Model& m, const Training& t);
-/// The same laws without building text, for the search's inner loop: no allocation, a few tens of nanoseconds.
+/// The same laws without building text, for the search's inner loop: no allocation, a few tens of
+/// nanoseconds.
 bool is_legal_mapping(const Model& m, const Training& t);
 /// The stable ids of all laws, in order.
 const std::vector<std::string_view>& mapping_rules();
