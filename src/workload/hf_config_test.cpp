@@ -68,7 +68,8 @@ TEST(HfConfig, ArchitecturesStandInForAMissingModelType) {
     EXPECT_EQ(m->family, "llama");
     const Result<Model> neox =
         import(R"({"architectures": ["GPTNeoXForCausalLM"], "hidden_size": 512,
-        "num_hidden_layers": 6, "num_attention_heads": 8, "intermediate_size": 2048, "vocab_size": 50304})");
+        "num_hidden_layers": 6, "num_attention_heads": 8,
+        "intermediate_size": 2048, "vocab_size": 50304})");
     ASSERT_TRUE(neox.has_value()) << format(neox.error().diagnostics);
     EXPECT_EQ(count_parameters(*neox).total, 70'426'624);  // Pythia-70M
 }
@@ -87,7 +88,8 @@ TEST(HfConfig, DefaultsAsInTransformers) {
     EXPECT_EQ(m->kv_heads, 32);  // absent: one per head
     const Result<Model> gemma =
         import(R"({"model_type": "gemma3", "text_config": {"model_type": "gemma3_text",
-        "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34, "sliding_window": 1024}})");
+        "hidden_size": 2560, "intermediate_size": 10240, "num_hidden_layers": 34,
+        "sliding_window": 1024}})");
     ASSERT_TRUE(gemma.has_value()) << format(gemma.error().diagnostics);
     EXPECT_EQ(count_parameters(*gemma).total,
               3'880'263'168);  // the published file leaves out heads and vocabulary
@@ -100,7 +102,8 @@ TEST(HfConfig, LlmFoundryMptWithBiasesAndLearnedPositions) {
     // positions, biases).
     const Result<Model> m =
         import(R"({"model_type": "mpt", "d_model": 4096, "n_layers": 32, "n_heads": 32,
-        "vocab_size": 50368, "max_seq_len": 2048, "no_bias": false, "attn_config": {"alibi": false}})");
+        "vocab_size": 50368, "max_seq_len": 2048, "no_bias": false,
+        "attn_config": {"alibi": false}})");
     ASSERT_TRUE(m.has_value()) << format(m.error().diagnostics);
     EXPECT_EQ(count_parameters(*m).total, 6'658'859'008);
 }
@@ -108,8 +111,8 @@ TEST(HfConfig, LlmFoundryMptWithBiasesAndLearnedPositions) {
 TEST(HfConfig, BertHeadsFollowTheArchitecture) {
     const std::string base =
         R"({"model_type": "bert", "architectures": ["BertForMaskedLM"], "hidden_size": 768,
-        "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072, "vocab_size": 30522,
-        "max_position_embeddings": 512, "type_vocab_size": 2})";
+        "num_hidden_layers": 12, "num_attention_heads": 12, "intermediate_size": 3072,
+        "vocab_size": 30522, "max_position_embeddings": 512, "type_vocab_size": 2})";
     // BertModel without pooler 108,891,648 + head 768*768 + 768 + 1536 + 30522
     EXPECT_EQ(count_parameters(*import(base)).total, 109'514'298);
     EXPECT_EQ(count_parameters(*import(with(base, "BertForMaskedLM", "BertModel"))).total,
@@ -125,9 +128,11 @@ TEST(HfConfig, BertHeadsFollowTheArchitecture) {
 
 TEST(HfConfig, SlidingWindowFromLayerTypes) {
     const std::string qwen = R"({"model_type": "qwen2", "hidden_size": 64, "num_hidden_layers": 4,
-        "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128, "vocab_size": 100,
+        "num_attention_heads": 4, "num_key_value_heads": 2, "intermediate_size": 128,
+        "vocab_size": 100,
         "use_sliding_window": true, "sliding_window": 16, "max_window_layers": 1,
-        "layer_types": ["full_attention", "sliding_attention", "full_attention", "sliding_attention"]})";
+        "layer_types": ["full_attention", "sliding_attention", "full_attention",
+                        "sliding_attention"]})";
     EXPECT_EQ(import(qwen)->sliding_layers, 2);
     EXPECT_FALSE(import(with(qwen, "\"use_sliding_window\": true", "\"use_sliding_window\": false"))
                      ->sliding_window);
@@ -136,8 +141,10 @@ TEST(HfConfig, SlidingWindowFromLayerTypes) {
 TEST(HfConfig, DeepSeekWithAFullQueryProjection) {
     const std::string lite =
         R"({"model_type": "deepseek_v2", "hidden_size": 2048, "num_hidden_layers": 27,
-        "num_attention_heads": 16, "intermediate_size": 10944, "moe_intermediate_size": 1408, "n_routed_experts": 64,
-        "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1, "q_lora_rank": null,
+        "num_attention_heads": 16, "intermediate_size": 10944, "moe_intermediate_size": 1408,
+        "n_routed_experts": 64,
+        "n_shared_experts": 2, "num_experts_per_tok": 6, "first_k_dense_replace": 1,
+        "q_lora_rank": null,
         "kv_lora_rank": 512, "vocab_size": 102400})";
     EXPECT_EQ(count_parameters(*import(lite)).total, 15'706'484'224);
     const Model every_other =
@@ -248,9 +255,9 @@ TEST(HfConfigBad, TooLarge) {
 
 TEST(HfConfigBad, PatchLargerThanImage) {
     expect_one(
-        R"({"model_type": "vit", "hidden_size": 768, "num_hidden_layers": 12, "num_attention_heads": 12,
- "intermediate_size": 3072, "image_size": 8, "patch_size": 16})",
-        2, 60, "patch size 16");
+        R"({"model_type": "vit", "hidden_size": 768, "num_hidden_layers": 12,
+ "num_attention_heads": 12, "intermediate_size": 3072, "image_size": 8, "patch_size": 16})",
+        2, 87, "patch size 16");
 }
 
 }  // namespace
