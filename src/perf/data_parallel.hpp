@@ -11,6 +11,7 @@ namespace trainyard::perf {
 struct StageParameters {
     double dense = 0;    ///< replicated over DP*CP
     double expert = 0;   ///< replicated over the expert-data-parallel group only
+    double edge = 0;     ///< of `dense`: embedding and output head
     double trainable_share = 1;  ///< LoRA: adapters / base
     double units = 1;    ///< layers, the FSDP wrapping unit
     double total() const { return dense + expert; }

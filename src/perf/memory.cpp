@@ -84,7 +84,16 @@ struct LayerBytes {
     double working;  ///< extra while the layer runs backward (recomputed tensors, their gradients)
 };
 
-LayerBytes layer_bytes(const Model& m, const Training& t, bool moe, double element_bytes) {
+/// Selective recompute per operator (torch SAC): the layer input, the attention output and a share of matmul outputs.
+double operator_elements(const Model& m, const Training& t, bool moe, double share, double kept_gemms) {
+    const double tp = t.parallel.tensor;
+    const double qkv = (double(m.heads) + 2.0 * std::max<double>(m.kv_heads, tp)) * m.head_dim / tp;
+    const double width = moe ? double(m.moe->expert_ffn_hidden) * m.moe->experts_per_token : double(m.ffn_hidden);
+    const double products = qkv + 2.0 * m.hidden * share + (m.gated_mlp ? 2.0 : 1.0) * width / tp;
+    return m.hidden * share + double(m.heads) * m.head_dim / tp + kept_gemms * products;
+}
+
+LayerBytes layer_bytes(const Model& m, const Training& t, bool moe, double element_bytes, const Stack& stack) {
     const Tokens tok = tokens_of(t);
     if (t.precision == catalog::Precision::fp8 || t.precision == catalog::Precision::fp4) {
         // Transformer Engine keeps the inputs of linear layers in 8 bit: about half of what a layer saves.
@@ -99,7 +108,12 @@ LayerBytes layer_bytes(const Model& m, const Training& t, bool moe, double eleme
     const double gradients = tok.all * (mlp * 0.5 + m.hidden) * element_bytes;
     switch (t.recompute) {
         case Recompute::full: return {input, all + gradients};
-        case Recompute::selective: return {all - tok.all * scores, tok.all * scores + gradients};
+        case Recompute::selective:
+            if (stack.selective_gemm > 0) {
+                const double kept = operator_elements(m, t, moe, tok.hidden_share, 1 - stack.selective_gemm);
+                return {tok.all * kept * element_bytes, all - tok.all * kept * element_bytes + gradients};
+            }
+            return {all - tok.all * scores, tok.all * scores + gradients};
         case Recompute::none: break;
     }
     return {all, gradients};
@@ -115,22 +129,31 @@ double in_flight(const Training& t, int index) {
 
 struct States {
     double weights, gradients, optimizer;
+    double temporary;  ///< alive only while the optimizer steps
 };
 
 States state_bytes(const StageParameters& p, const Training& t, double element_bytes, const Stack& stack) {
     const workload::Parallelism& par = t.parallel;
-    const double weight_bytes = t.method == Method::qlora ? 0.55 : element_bytes;  // 4 bit + block scales
+    // QLoRA: 4 bit and block scales in the layers (arXiv 2305.14314); embedding and head stay 16 bit.
+    const double quantised = t.method == Method::qlora ? 1 - p.edge / std::max(1.0, p.total()) : 0;
+    const double weight_bytes = 0.55 * quantised + element_bytes * (1 - quantised);
+    const double extra = t.precision == catalog::Precision::bf16 ? stack.bf16_gradient_extra_bytes : 0;
+    // foreach AdamW materialises fp32 square roots and denominators; sharded stacks use fused kernels that do not.
+    const double temporary = t.optimizer == workload::Optimizer::adamw_fp32 && par.zero == Zero::none
+                                 ? stack.optimizer_temporary_bytes
+                                 : 0;
     const auto part = [&](double count, bool expert) {
         const double shards = optimizer_shards(par, expert);
         const double trainable = count * p.trainable_share;
         const double weights_kept = count / (par.zero == Zero::weights ? shards : 1) * weight_bytes +
                                     (frozen_base(t) ? trainable * element_bytes : 0);
-        const double grads = trainable * stack.gradient_bytes /
+        const double grads = trainable * (stack.gradient_bytes + extra) /
                              (par.zero == Zero::weights || par.zero == Zero::gradients ? shards : 1);
-        return States{weights_kept, grads, trainable * optimizer_state_bytes(t.optimizer) / shards};
+        return States{weights_kept, grads, trainable * optimizer_state_bytes(t.optimizer) / shards,
+                      trainable * temporary / shards};
     };
     const States a = part(p.dense, false), b = part(p.expert, true);
-    return {a.weights + b.weights, a.gradients + b.gradients, a.optimizer + b.optimizer};
+    return {a.weights + b.weights, a.gradients + b.gradients, a.optimizer + b.optimizer, a.temporary + b.temporary};
 }
 
 double gathered_bytes(const StageParameters& p, const Model& m, const ParameterCount& count, const Training& t) {
@@ -156,15 +179,18 @@ StageParameters stage_parameters(const Model& m, const ParameterCount& count, co
         s.dense += layers.moe * (shared + double(count.router) + double(count.shared_expert) / p.tensor);
         s.expert = layers.moe * double(count.routed_expert) * m.moe->experts / (double(p.expert) * p.expert_tensor);
     }
-    if (index == 0) s.dense += double(count.embedding) / p.tensor;
+    if (index == 0) s.edge += double(count.embedding) / p.tensor;
     if (index == p.pipeline - 1) {
         const double head = count.head > 0 ? double(count.head) : (p.pipeline > 1 ? double(count.embedding) : 0);
-        s.dense += head / p.tensor + double(count.final_norm);
+        s.edge += head / p.tensor;
+        s.dense += double(count.final_norm);
     }
+    s.dense += s.edge;
     s.units = std::max(1.0, layers.dense + layers.moe);
     if (frozen_base(t)) {
         const double adapters = adapter_parameters(m, t.lora ? t.lora->rank : 16) * s.units / p.tensor;
-        s.trainable_share = adapters / std::max(1.0, s.total());
+        const double full = t.lora && t.lora->train_embeddings ? s.edge : 0;
+        s.trainable_share = (adapters + full) / std::max(1.0, s.total());
     }
     return s;
 }
@@ -179,14 +205,15 @@ MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const 
     const StageParameters p = stage_parameters(m, count, t, index);
     const States states = state_bytes(p, t, element, stack);
     const StageLayers layers = stage_layers(m, t.parallel.pipeline, index);
-    const LayerBytes dense = layer_bytes(m, t, false, element);
-    const LayerBytes moe = m.moe ? layer_bytes(m, t, true, element) : LayerBytes{0, 0};
+    const LayerBytes dense = layer_bytes(m, t, false, element, stack);
+    const LayerBytes moe = m.moe ? layer_bytes(m, t, true, element, stack) : LayerBytes{0, 0};
     const double kept = (layers.dense * dense.kept + layers.moe * moe.kept) * in_flight(t, index);
     double working = std::max(layers.dense > 0 ? dense.working : 0, layers.moe > 0 ? moe.working : 0);
     double logits = 0;
     if (index == t.parallel.pipeline - 1 && m.vocab > 0) {
-        // 16-bit logits, fp32 copy and fp32 gradient: alive before any layer's backward begins.
-        logits = tokens_of(t).all * double(m.vocab) / t.parallel.tensor * 10;
+        // Alive before any layer's backward begins.
+        const double predicted = m.causal ? 1.0 : 0.15;  // masked language models decode 15 % of the tokens
+        logits = tokens_of(t).all * predicted * double(m.vocab) / t.parallel.tensor * stack.logit_bytes;
     }
     MemoryBreakdown b;
     b.stage = index;
@@ -203,7 +230,14 @@ MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const 
     const int groups = (par.tensor > 1) + (par.pipeline > 1) + (par.context > 1) + (par.expert > 1) +
                        (par.data * par.context > 1);
     b.runtime = (c.runtime_gb + c.nccl_gb_per_group * groups) * kGB;
-    b.total = b.weights + b.gradients + b.optimizer + moving + b.fragmentation + b.runtime;
+    // Two peaks: backward (activations alive) and the optimizer step (activations gone, its temporaries alive).
+    const Bytes step = states.temporary * kByte;
+    if (step > moving + b.fragmentation) {
+        b.activations = b.logits = b.gathered = b.fragmentation = Bytes{};
+        b.workspace = step;
+    }
+    b.total = b.weights + b.gradients + b.optimizer + b.activations + b.logits + b.workspace + b.gathered +
+              b.fragmentation + b.runtime;
     b.capacity = a.memory;
     return b;
 }

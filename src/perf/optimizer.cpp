@@ -13,7 +13,7 @@ using workload::Optimizer;
 double optimizer_state_bytes(Optimizer o) {
     switch (o) {
         case Optimizer::adamw_fp32: return 12;  // fp32 master + two fp32 moments
-        case Optimizer::adamw_bf16: return 8;   // fp32 master + two bf16 moments
+        case Optimizer::adamw_bf16: return 4;   // two bf16 moments, no master copy (torch AdamW on bf16 weights)
         case Optimizer::adamw_8bit: return 6;   // fp32 master + two one-byte moments
         case Optimizer::adafactor: return 4;    // fp32 master, factored moments
         case Optimizer::sgd: return 8;          // fp32 master + momentum

@@ -69,6 +69,9 @@ Stack read_stack(RowReader r) {
     s.distributed_optimizer = r.flag("distributed_optimizer");
     s.sequence_parallel = r.flag("sequence_parallel");
     s.gradient_bytes = static_cast<int>(r.number("gradient_bytes", 1));
+    s.bf16_gradient_extra_bytes = static_cast<int>(r.number("bf16_gradient_extra_bytes", 0));
+    s.logit_bytes = r.number("logit_bytes", 1);
+    s.optimizer_temporary_bytes = r.number("optimizer_temporary_bytes", 0);
     s.efficiency = r.number("efficiency", 0.01);
     s.source = r.text("source");
     return s;

@@ -77,6 +77,7 @@ MemoryScore memory_score(const std::vector<Scored>& all) {
             absolute.push_back(std::abs(*s.memory_error));
             bias.push_back(*s.memory_error);
         }
+        if (s.run->recompute_unknown) continue;
         if (s.run->ran_out_of_memory) {
             ++m.ran_out;
             if (s.fits) ++m.fits_but_ran_out;

@@ -73,8 +73,9 @@ tl::expected<Model, std::string> model_of_row(const Row& r, std::vector<std::str
     m.head_dim = *hidden / *heads;
     m.gated_mlp = has_any(name, {"llama", "qwen", "mixtral", "mistral", "deepseek", "gpt oss", "kimi", "gemma"});
     m.ffn_hidden = r.count("ffn_hidden").value_or(4 * *hidden);
-    m.vocab = r.count("vocab").value_or(51200);
-    if (!r.count("vocab")) assumptions.push_back("vocabulary not stated: 51,200 (GPT-2's padded for TP)");
+    const bool multilingual = r.text("notes").find("vocab ~250k") != std::string::npos;
+    m.vocab = r.count("vocab").value_or(multilingual ? 250880 : 51200);
+    if (!r.count("vocab") && !multilingual) assumptions.push_back("vocabulary not stated: 51,200 (GPT-2's padded for TP)");
     m.causal = !has_any(name, {"bert", "vit", "clip"});
     m.tied_embeddings = !m.gated_mlp;
     m.max_positions = r.count("seq_len").value_or(2048);

@@ -230,7 +230,8 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     o.ran_out_of_memory = contains(r.text("notes"), "OUTCOME:OOM");
     if (const auto gb = r.number("measured_peak_mem_gb")) {
         // Sums over a node are printed by some sources; they are not one device's peak.
-        if (!contains(r.text("notes"), "MEM_PRINTED")) o.memory = *gb * kGB;
+        const bool binary = contains(r.text("notes"), "reserved GiB");
+        if (!contains(r.text("notes"), "MEM_PRINTED")) o.memory = *gb * (binary ? kGiB : kGB);
     }
     const auto skip = [&o](std::string why) {
         o.skipped = std::move(why);
@@ -249,8 +250,10 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     if (contains(r.text("notes"), "flash-attn")) o.training.attention = workload::AttentionKernel::flash;
     o.training.method = method_of(r);
     if (o.training.method == workload::Method::lora || o.training.method == workload::Method::qlora) {
-        o.training.lora = workload::Lora{16};
+        o.training.optimizer = workload::Optimizer::adamw_bf16;  // PEFT updates adapters in the base model's dtype
+        o.training.lora = workload::Lora{.rank = 16, .train_embeddings = contains(o.model_name, "(emb)")};
     }
+    if (stack->name == "pytorch-fsdp") o.training.optimizer = workload::Optimizer::adamw_bf16;
     const auto precision = precision_of(r.text("precision"));
     if (!precision) return skip("the precision is not stated");
     o.training.precision = *precision;

@@ -50,7 +50,8 @@ Scored score_one(const Observation& run, const perf::Constants& constants) {
     s.predicted_memory = s.prediction.memory.total;
     s.fits = s.prediction.memory.fits();
     if (run.step) s.error = *s.predicted_step / *run.step - 1;
-    if (run.memory) s.memory_error = *s.predicted_memory / *run.memory - 1;
+    // Where recompute is not stated, the memory comparison would test our guess, not the model.
+    if (run.memory && !run.recompute_unknown) s.memory_error = *s.predicted_memory / *run.memory - 1;
     if (!run.step && !run.ran_out_of_memory) s.skipped = "nothing was measured that can be compared";
     return s;
 }

@@ -67,7 +67,11 @@ struct MemoryBreakdown {
     Bytes total;
     Bytes capacity;     ///< usable on this device
     int stage = 0;      ///< pipeline stage that is heaviest
-    bool fits() const { return total <= capacity; }
+    /// What must be there; the allocator gives cached, fragmented blocks back before it fails.
+    Bytes needed() const { return total - fragmentation; }
+    bool fits() const { return needed() <= capacity; }
+    /// Room for the fragmentation too: what a plan should ask for.
+    bool fits_with_headroom() const { return total <= capacity; }
     std::string_view largest() const;  ///< name of the largest term
 };
 

@@ -30,6 +30,9 @@ struct Stack {
     bool pipeline_overlap = false;      ///< sends double-buffered behind compute
     bool distributed_optimizer = false; ///< default ZeRO stage 1 where the run does not say
     bool sequence_parallel = false;     ///< default where the run does not say and TP > 1
+    int bf16_gradient_extra_bytes = 0;  ///< fp32 accumulation buffers beside the 16-bit gradients (bf16 runs)
+    double logit_bytes = 10;            ///< per logit at the loss: 16-bit logits, fp32 copy and gradient; 4 if fused
+    double optimizer_temporary_bytes = 0;  ///< per updated parameter, alive only during the optimizer step
     int gradient_bytes = 2;             ///< dtype of the reduced gradients
     double efficiency = 1.0;            ///< device throughput against a tuned stack
     std::string source;
