@@ -11,6 +11,10 @@ if(TRAINYARD_MOLD)
   add_link_options(-fuse-ld=mold)
 endif()
 
+if(TRAINYARD_LIBFUZZER)
+  add_compile_options(-fsanitize=fuzzer-no-link)
+endif()
+
 if(TRAINYARD_SANITIZE)
   # -O1: the search and validation tests are too slow without any optimisation.
   add_compile_options(-O1 -g1 -fno-omit-frame-pointer -fsanitize=address,undefined -fno-sanitize-recover=all)
