@@ -1,0 +1,232 @@
+#include "command_plan_input.hpp"
+
+#include <algorithm>
+
+#include "trainyard/base/text.hpp"
+#include "trainyard/doc/node.hpp"
+#include "trainyard/sys/environment.hpp"
+
+namespace trainyard::cli {
+
+using workload::Job;
+using Mistakes = std::vector<Diagnostic>;
+
+namespace {
+
+/// config.json files are small; a job file smaller still.
+constexpr std::size_t kMaxInput = std::size_t{16} << 20U;
+
+bool looks_like_path(std::string_view s) {
+    const auto ends = [&](std::string_view e) { return s.ends_with(e); };
+    return s == "-" || s.find('/') != std::string_view::npos || ends(".json") || ends(".yaml") || ends(".yml");
+}
+
+bool is_config(const doc::Node& n) {
+    return n.find("model_type") != nullptr || n.find("architectures") != nullptr || n.find("hidden_size") != nullptr;
+}
+
+std::string folder_of(const std::string& path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string::npos ? "" : path.substr(0, slash + 1);
+}
+
+Result<doc::Node> read_node(const std::string& path) {
+    auto text = sys::read_file(path, kMaxInput);
+    if (!text) return text.error();
+    return doc::parse_any(*text, path);
+}
+
+Result<Job> job_of_model(Result<workload::Model> model) {
+    if (!model) return model.error();
+    Job job;
+    job.model = std::move(*model);
+    return job;
+}
+
+/// The folder's name says more than "config.json": examples/llama-3.1-8b/config.json -> llama-3.1-8b.
+void name_by_folder(workload::Model& m, const std::string& path) {
+    if (!m.name.empty() && m.name != m.family) return;
+    std::string folder = folder_of(path);
+    if (!folder.empty()) folder.pop_back();
+    const std::size_t slash = folder.rfind('/');
+    m.name = slash == std::string::npos ? (folder.empty() ? path : folder) : folder.substr(slash + 1);
+}
+
+Result<Job> read_input(const std::string& word) {
+    if (!looks_like_path(word)) return job_of_model(workload::find_model(word));
+    auto node = read_node(word);
+    if (!node) return node.error();
+    if (is_config(*node)) {
+        auto model = workload::import_hf_config(*node);
+        if (model) name_by_folder(*model, word);
+        return job_of_model(std::move(model));
+    }
+    const std::string base = folder_of(word);
+    const auto resolve = [&base](const std::string& path) -> Result<doc::Node> {
+        return read_node(path.starts_with("/") ? path : base + path);
+    };
+    return workload::read_job(*node, resolve);
+}
+
+Diagnostic flag_mistake(std::string_view flag, std::string what, std::string fix) {
+    Diagnostic d;
+    d.where.file = "--" + std::string(flag);
+    d.what = std::move(what);
+    d.fix = std::move(fix);
+    return d;
+}
+
+void read_deadline(const Args& args, Job& job, Mistakes& mistakes) {
+    if (!args.given("deadline")) return;
+    const std::string text = args.text("deadline");
+    job.deadline.reset();
+    job.deadline_date.reset();
+    const bool date = text.size() == 10 && catalog::age_in_days(text, "2026-01-01").has_value();
+    if (date) {
+        job.deadline_date = workload::DeadlineDate{text, {"--deadline", 0, 0}};
+        return;
+    }
+    const auto t = parse_duration(text);
+    if (!t || *t <= Seconds{}) {
+        mistakes.push_back(flag_mistake("deadline", '"' + text + "\" is neither a duration above zero nor a date",
+                                        "write 30d, 12h or 2027-03-31"));
+        return;
+    }
+    job.deadline = t;
+}
+
+void read_budget(const Args& args, Job& job, Mistakes& mistakes) {
+    if (!args.given("budget")) return;
+    job.budget = args.usd("budget", mistakes);
+    if (job.budget && *job.budget <= Usd{}) {
+        mistakes.push_back(flag_mistake("budget", "must be more than 0", "give dollars, or leave it out for no limit"));
+    }
+}
+
+void read_work(const Args& args, Job& job, Mistakes& mistakes) {
+    if (const auto tokens = args.count("tokens", mistakes)) {
+        job.tokens = *tokens * kToken;
+        if (*tokens <= 0) mistakes.push_back(flag_mistake("tokens", "must be more than 0", "write for example 300B"));
+    }
+    if (const auto samples = args.count("samples", mistakes)) job.samples = *samples;
+    if (const auto seq = args.integer("seq", 1, 100'000'000, mistakes)) job.sequence = *seq;
+    if (const auto batch = args.count("global-batch", mistakes)) {
+        job.global_batch_tokens = *batch;
+        if (*batch < 1) mistakes.push_back(flag_mistake("global-batch", "must be at least one token", "write for example 4M"));
+    }
+    if (const auto copies = args.integer("copies", 1, 1'000'000, mistakes)) job.copies = *copies;
+    if (args.given("mfu")) {
+        job.mfu = args.number("mfu", mistakes);
+        if (job.mfu && (*job.mfu < 0.001 || *job.mfu > 1)) {
+            mistakes.push_back(flag_mistake("mfu", "must lie between 0.001 and 1", "write for example 0.4"));
+        }
+    }
+}
+
+template <typename T>
+void read_word(const Args& args, const char* flag, std::optional<T> (*parse)(std::string_view), std::optional<T>& into,
+               const char* known, Mistakes& mistakes) {
+    if (!args.given(flag)) return;
+    const auto value = parse(args.text(flag));
+    if (value) {
+        into = value;
+    } else {
+        mistakes.push_back(flag_mistake(flag, '"' + args.text(flag) + "\" is not known", std::string("write one of ") + known));
+    }
+}
+
+void read_training(const Args& args, Job& job, Mistakes& mistakes) {
+    std::optional<workload::Method> method;
+    read_word(args, "method", workload::parse_method, method, "pretrain, full, lora, qlora", mistakes);
+    if (method) job.method = *method;
+    if (const auto rank = args.integer("rank", 1, 4096, mistakes)) job.lora = workload::Lora{*rank};
+    read_word(args, "optimizer", workload::parse_optimizer, job.optimizer,
+              "adamw, adamw-bf16, adamw-8bit, adafactor, sgd, muon", mistakes);
+    read_word(args, "precision", catalog::parse_precision, job.precision, "fp32, tf32, fp16, bf16, fp8", mistakes);
+    if (args.given("stack")) job.stack = args.text("stack");
+}
+
+void read_place(const Args& args, Job& job, Mistakes& mistakes) {
+    if (args.given("regions")) job.regions = args.list("regions");
+    if (args.given("instance")) job.instance = args.text("instance");
+    if (const auto nodes = args.integer("nodes", 1, 100'000, mistakes)) job.nodes = *nodes;
+    if (args.flag("no-spot")) job.spot = workload::SpotPolicy::forbidden;
+    if (args.flag("mission-critical")) job.mission_critical = true;
+    if (args.flag("trainium")) job.trainium_ok = true;
+    if (args.flag("outside-aws")) job.outside_aws_ok = true;
+    if (args.flag("public-data")) job.data_public = true;
+    if (args.given("resume")) {
+        const std::string r = args.text("resume");
+        job.resume = r == "none" ? workload::Resume::none
+                                 : (r == "elastic" ? workload::Resume::elastic : workload::Resume::checkpoint);
+    }
+}
+
+void read_team(const Args& args, plan::Request& r, Mistakes& mistakes) {
+    if (const auto people = args.integer("team", 1, 100'000, mistakes)) r.team.people = *people;
+    r.team.kubernetes = args.flag("kubernetes");
+    r.team.slurm = args.flag("slurm");
+    r.team.managed = args.flag("managed");
+}
+
+void read_observed(const Args& args, plan::Request& r, Mistakes& mistakes) {
+    if (!args.given("observed-speedup")) return;
+    const auto speedup = args.number("observed-speedup", mistakes);
+    if (!speedup) return;
+    const bool complete = r.job.instance && r.job.nodes && *r.job.nodes > 1;
+    if (!complete || *speedup <= 0) {
+        mistakes.push_back(flag_mistake("observed-speedup", "needs a positive speed-up over one node, the type and the node count",
+                                        "add --instance p4d.24xlarge --nodes 8"));
+        return;
+    }
+    r.observed = plan::Observed{*speedup, *r.job.instance, *r.job.nodes};
+}
+
+}  // namespace
+
+Result<plan::Request> plan_request(const Args& args, const std::string& today) {
+    auto job = read_input(args.text("job"));
+    if (!job) return job.error();
+    plan::Request r;
+    r.job = std::move(*job);
+    r.today = today;
+    Mistakes mistakes;
+    read_work(args, r.job, mistakes);
+    read_training(args, r.job, mistakes);
+    read_place(args, r.job, mistakes);
+    read_deadline(args, r.job, mistakes);
+    read_budget(args, r.job, mistakes);
+    read_team(args, r, mistakes);
+    read_observed(args, r, mistakes);
+    r.value_per_day = args.usd("value-per-day", mistakes);
+    r.why_not = args.list("why-not");
+    if (args.flag("prefer-spot")) r.spot_preference = plan::SpotPreference::always;
+    if (args.flag("explain")) r.detail = plan::Detail::full;
+    if (!mistakes.empty()) return bad_input(std::move(mistakes));
+    auto resolved = workload::resolve_deadline(std::move(r.job), today);
+    if (!resolved) return resolved.error();
+    r.job = std::move(*resolved);
+    return r;
+}
+
+Result<catalog::Catalog> plan_catalog(const Args& args) {
+    catalog::Tables tables = catalog::Catalog::embedded_tables();
+    if (args.given("catalog")) {
+        auto files = sys::list_files(args.text("catalog"), ".csv");
+        if (!files) return files.error();
+        for (const std::string& path : *files) {
+            auto text = sys::read_file(path);
+            if (!text) return text.error();
+            tables[path.substr(path.rfind('/') + 1)] = std::move(*text);
+        }
+    }
+    auto loaded = catalog::Catalog::load(tables);
+    if (!loaded || !args.given("prices")) return loaded;
+    auto text = sys::read_file(args.text("prices"));
+    if (!text) return text.error();
+    auto applied = loaded->apply_price_overrides(*text, args.text("prices"));
+    if (!applied) return applied.error();
+    return loaded;
+}
+
+}  // namespace trainyard::cli
