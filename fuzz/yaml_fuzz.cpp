@@ -12,7 +12,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         fuzz::expect_explained(node.error());
         return 0;
     }
-    TRAINYARD_ASSERT(doc::parse_json(doc::write_json(*node), "written.json").has_value(),
-                     "written JSON parses");
+    // Aliases may make 16 MiB of a few bytes: too slow to write and read for every input.
+    const std::string written = doc::write_json(*node);
+    if (written.size() > 65536) {
+        return 0;
+    }
+    TRAINYARD_ASSERT(doc::parse_json(written, "written.json").has_value(), "written JSON parses");
     return 0;
 }

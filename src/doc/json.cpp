@@ -123,8 +123,8 @@ bool Handler::parse_error(std::size_t position, const std::string& last_token,
              .why = "it does not fit into 64-bit floating point",
              .fix = "write a smaller number"});
     }
-    if (trim(text_.substr(std::min(position, text_.size()))).empty() &&
-        std::string_view(error.what()).find("unexpected end of input") != std::string_view::npos) {
+    // The parser counts the end of the text as one more character.
+    if (position > text_.size()) {
         return builder_.refuse({.where = place_of(text_, file_, text_.size()),
                                 .what = "the JSON text ends too early",
                                 .why = plain_reason(error.what()),
@@ -138,9 +138,16 @@ bool Handler::parse_error(std::size_t position, const std::string& last_token,
                                 .why = "JSON has no such values (RFC 8259, section 6)",
                                 .fix = "write a finite number or null"});
     }
+    constexpr std::string_view kBetweenTokens = " \t\r\n,:[]{}\"";
+    std::size_t start = position == 0 ? 0 : position - 1;
+    while (start > 0 && kBetweenTokens.find(text_[start]) == std::string_view::npos &&
+           kBetweenTokens.find(text_[start - 1]) == std::string_view::npos) {
+        --start;
+    }
+    const std::size_t end = text_.find_first_of(kBetweenTokens, start + 1);
     return builder_.refuse(
-        {.where = place_of(text_, file_, position == 0 ? 0 : position - 1),
-         .what = fmt::format("not valid JSON near {}", in_quotes(last_token)),
+        {.where = place_of(text_, file_, start),
+         .what = fmt::format("not valid JSON at {}", in_quotes(text_.substr(start, end - start))),
          .why = plain_reason(error.what()),
          .fix = "write it as JSON (RFC 8259): no comments, no trailing commas, double quotes"});
 }

@@ -15,12 +15,21 @@ bool TreeBuilder::refuse(Diagnostic why) {
     return false;
 }
 
+bool TreeBuilder::refuse_nul(const Location& where) {
+    return refuse({.where = where,
+                   .what = "a string contains an escaped NUL character",
+                   .why = {},
+                   .fix = "remove it"});
+}
+
 bool TreeBuilder::charge(std::size_t nodes, std::size_t bytes, const Location& where) {
-    // Aliases may repeat text, but never beyond four times the largest text that is read.
-    constexpr std::size_t kMaxExpandedBytes = 4 * kMaxTextBytes;
-    if (nodes > kMaxNodes - nodes_ || bytes > kMaxExpandedBytes - bytes_) {
+    if (nodes > kMaxNodes - nodes_ || bytes > kMaxTextBytes - bytes_) {
+        const bool is_count = nodes > kMaxNodes - nodes_;
         return refuse({.where = where,
-                       .what = fmt::format("the document has more than {} values", kMaxNodes),
+                       .what = is_count
+                                   ? fmt::format("the document has more than {} values", kMaxNodes)
+                                   : fmt::format("the document has more than {} MiB of text",
+                                                 kMaxTextBytes >> 20U),
                        .why = "aliases count as often as they are used",
                        .fix = "check that this is the file that you meant"});
     }
@@ -56,6 +65,9 @@ bool TreeBuilder::close() {
 
 bool TreeBuilder::key(std::string name, const Location& where) {
     TRAINYARD_ASSERT(awaits_key(), "the parser gives keys only inside a map");
+    if (name.find('\0') != std::string::npos) {
+        return refuse_nul(where);
+    }
     if (!open_.back().members.insert(name).second) {
         return refuse({.where = where,
                        .what = fmt::format("key {} appears twice in this map", in_quotes(name)),
@@ -72,10 +84,7 @@ bool TreeBuilder::value(Node node) {
 
 bool TreeBuilder::attach(Node node) {
     if (node.text().find('\0') != std::string::npos) {
-        return refuse({.where = node.where,
-                       .what = "a string contains an escaped NUL character",
-                       .why = {},
-                       .fix = "remove it"});
+        return refuse_nul(node.where);
     }
     if (open_.empty()) {
         root_ = std::move(node);

@@ -41,6 +41,7 @@ class TreeBuilder {
     };
 
     bool attach(Node node);
+    bool refuse_nul(const Location& where);
 
     std::vector<Open> open_;
     Node root_;

@@ -10,6 +10,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <cstdlib>
 #include <limits>
 #include <sstream>
 #include <unordered_map>
@@ -47,22 +48,33 @@ Size size_of(const Node& node) {
     return size;
 }
 
+/// nullopt if the digits are not all of this base, or need more than 64 bits.
 std::optional<Node> integer_from(std::string_view digits, int base, bool is_negative) {
     std::uint64_t value = 0;
-    const auto [end, failure] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), value, base);
-    if (digits.empty() || end != digits.data() + digits.size() ||
-        failure == std::errc::invalid_argument) {
-        return std::nullopt;
-    }
+    const char* const end = digits.data() + digits.size();
+    const auto [last, failure] = std::from_chars(digits.data(), end, value, base);
     constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
-    if (failure != std::errc{} || value > kMax) {
-        // Beyond 64 bits: an approximate number is still a number.
-        const std::optional<double> wide = base == 10 ? parse_number(digits) : std::nullopt;
-        return wide ? std::optional(Node::number(is_negative ? -*wide : *wide)) : std::nullopt;
+    if (failure != std::errc{} || last != end || value > kMax) {
+        return std::nullopt;
     }
     const auto magnitude = static_cast<std::int64_t>(value);
     return Node::integer(is_negative ? -magnitude : magnitude);
+}
+
+/// A number too large for 64 bits is infinite here and refused by the caller; one too small is 0.
+std::optional<Node> number_from(const std::string& digits, bool is_negative) {
+    double value = 0;
+    const char* const end = digits.data() + digits.size();
+    const auto [last, failure] = std::from_chars(digits.data(), end, value);
+    // from_chars would also take "nan", "inf" and a second sign.
+    const bool starts_well = digits.starts_with('.') || (digits[0] >= '0' && digits[0] <= '9');
+    if (digits.empty() || !starts_well || last != end || failure == std::errc::invalid_argument) {
+        return std::nullopt;
+    }
+    if (failure == std::errc::result_out_of_range) {
+        value = std::strtod(digits.c_str(), nullptr);
+    }
+    return Node::number(is_negative ? -value : value);
 }
 
 bool is_one_of(std::string_view text, std::initializer_list<std::string_view> words) {
@@ -97,11 +109,8 @@ Node resolve_plain(std::string_view text) {
     if (const std::optional<Node> integer = integer_from(digits, 10, text[0] == '-')) {
         return *integer;
     }
-    if (digits.starts_with('-')) {
-        return Node::string(std::string(text));
-    }
-    if (const std::optional<double> number = parse_number(digits)) {
-        return Node::number(text[0] == '-' ? -*number : *number);
+    if (const std::optional<Node> number = number_from(std::string(digits), text[0] == '-')) {
+        return *number;
     }
     return Node::string(std::string(text));
 }
@@ -144,6 +153,7 @@ class Handler : public YAML::EventHandler {
 
     void OnScalar(const YAML::Mark& mark, const std::string& tag, YAML::anchor_t anchor,
                   const std::string& value) override {
+        require_closing_quote(mark);
         if (is_one_of(tag, {"!", "tag:yaml.org,2002:str"})) {
             const Location where = place(mark);
             if (builder_.awaits_key()) {
@@ -239,6 +249,39 @@ class Handler : public YAML::EventHandler {
         remember(builder_.innermost(), open_anchors_.back());
         open_anchors_.pop_back();
         require(builder_.close());
+    }
+
+    /// yaml-cpp takes a quoted scalar that ends with the text for a whole one if a newline comes
+    /// before the end.
+    void require_closing_quote(const YAML::Mark& mark) {
+        std::size_t at = offset(mark);
+        // Anchor and tag stand before the value, and the mark is theirs.
+        while (at < text_.size() && (text_[at] == '&' || text_[at] == '!')) {
+            at = std::min(text_.find_first_of(" \r\n\t", at), text_.size());
+            at = std::min(text_.find_first_not_of(" \r\n\t", at), text_.size());
+        }
+        const char quote = at < text_.size() ? text_[at] : '\0';
+        if (quote != '"' && quote != '\'') {
+            return;
+        }
+        // Two single quotes stand for one: the text closes and opens again, which comes to the same
+        // here.
+        for (++at; at < text_.size() && text_[at] != quote; ++at) {
+            at += quote == '"' && text_[at] == '\\' ? 1U : 0U;
+        }
+        if (at >= text_.size()) {
+            refuse({.where = place(mark),
+                    .what = "a quoted text has no closing quote",
+                    .why = {},
+                    .fix = "the file may be truncated: copy it again, or close the quote"});
+        }
+    }
+
+    std::size_t offset(const YAML::Mark& mark) const {
+        const auto line = static_cast<std::size_t>(std::max(mark.line, 0));
+        return line < line_starts_.size()
+                   ? line_starts_[line] + static_cast<std::size_t>(std::max(mark.column, 0))
+                   : text_.size();
     }
 
     /// An anchored value is copied for its aliases; the copy counts like an alias does.
