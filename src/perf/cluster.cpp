@@ -27,4 +27,16 @@ Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Insta
     return c;
 }
 
+workload::Training merge_neuron_cores(workload::Training t, int chips) {
+    workload::Parallelism& p = t.parallel;
+    if (p.devices() != 2 * chips) return t;
+    if (p.tensor > 1 && p.tensor % 2 == 0) {
+        p.tensor /= 2;
+    } else if (p.data % 2 == 0) {
+        p.data /= 2;
+        t.micro_batch *= 2;
+    }
+    return t;
+}
+
 }  // namespace trainyard::perf

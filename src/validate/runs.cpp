@@ -83,19 +83,6 @@ int shard_group_of(std::string_view text) {
     return static_cast<int>(parse_number(digits).value_or(0));
 }
 
-/// Neuron rows count chips in n_accel and cores (two a chip) in tp * pp * dp: cores of a chip merge into one device.
-void merge_neuron_cores(const Row& r, int chips, Training& t) {
-    workload::Parallelism& p = t.parallel;
-    if (p.devices() != 2 * chips) return;
-    if (p.tensor > 1) {
-        p.tensor /= 2;
-    } else {
-        p.data /= 2;
-        t.micro_batch *= 2;
-    }
-    (void)r;
-}
-
 std::optional<std::string> read_mapping(const Row& r, const perf::Stack& stack, Observation& o) {
     Training& t = o.training;
     workload::Parallelism& p = t.parallel;
@@ -121,7 +108,7 @@ std::optional<std::string> read_mapping(const Row& r, const perf::Stack& stack, 
     t.micro_batch = r.count("micro_batch").value_or(0);
     if (t.sequence < 1) return "the sequence length is not stated";
     if (t.global_batch < 1) return "the global batch is not stated";
-    if (contains(o.accelerator, "Trn")) merge_neuron_cores(r, devices, t);
+    if (contains(o.accelerator, "Trn")) t = perf::merge_neuron_cores(t, devices);
     if (p.devices() != devices) {
         return "tp x pp x dp x cp = " + std::to_string(p.devices()) + " is not " + std::to_string(devices);
     }

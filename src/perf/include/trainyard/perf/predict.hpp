@@ -123,6 +123,10 @@ Result<Prediction> predict(const workload::Model& model, const workload::Trainin
 /// nullopt-like error if the instance has no accelerator or an unknown bandwidth that the model needs.
 Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Instance& instance, int nodes);
 
+/// A Neuron mapping counts cores, two a chip; the model's device is the chip. Halves TP, or DP with twice the
+/// micro-batch, if the mapping has twice as many devices as there are chips; otherwise returns it unchanged.
+workload::Training merge_neuron_cores(workload::Training t, int chips);
+
 /// Multiply a predicted step time by these for an 80 % interval; width from the validation residuals on published runs.
 struct ErrorBand {
     double low = 1;

@@ -1,0 +1,153 @@
+#include "predict_report.hpp"
+
+#include <fmt/format.h>
+
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trainyard/base/text.hpp"
+
+namespace trainyard::cli {
+
+namespace {
+
+struct TimeTerm {
+    std::string_view name, key;
+    Seconds value;
+};
+std::vector<TimeTerm> time_terms(const perf::StepBreakdown& s) {
+    return {{"matrix products", "gemm_s", s.gemm},
+            {"attention", "attention_s", s.attention},
+            {"memory-bound kernels", "memory_bound_s", s.memory_bound},
+            {"logits and loss", "head_loss_s", s.head_loss},
+            {"recompute", "recompute_s", s.recompute},
+            {"host launch", "launch_s", s.launch},
+            {"tensor-parallel traffic", "tensor_comm_s", s.tensor_comm},
+            {"expert all-to-all", "expert_comm_s", s.expert_comm},
+            {"context-parallel traffic", "context_comm_s", s.context_comm},
+            {"pipeline sends", "pipeline_comm_s", s.pipeline_comm},
+            {"pipeline bubble", "pipeline_bubble_s", s.pipeline_bubble},
+            {"data-parallel traffic", "data_comm_s", s.data_comm},
+            {"optimizer", "optimizer_s", s.optimizer},
+            {"stragglers", "straggler_s", s.straggler}};
+}
+
+struct MemoryTerm {
+    std::string_view name, key;
+    Bytes value;
+};
+std::vector<MemoryTerm> memory_terms(const perf::MemoryBreakdown& m) {
+    return {{"weights", "weights_bytes", m.weights},
+            {"gradients", "gradients_bytes", m.gradients},
+            {"optimizer states", "optimizer_bytes", m.optimizer},
+            {"activations", "activations_bytes", m.activations},
+            {"logits", "logits_bytes", m.logits},
+            {"gathered weights", "gathered_bytes", m.gathered},
+            {"workspace", "workspace_bytes", m.workspace},
+            {"fragmentation", "fragmentation_bytes", m.fragmentation},
+            {"runtime and NCCL", "runtime_bytes", m.runtime}};
+}
+
+std::string bar(double share) {
+    const int full = static_cast<int>(share * 30 + 0.5);
+    std::string out;
+    for (int i = 0; i < full; ++i) out += "█";
+    return out;
+}
+
+std::string mapping_words(const workload::Training& t) {
+    const workload::Parallelism& p = t.parallel;
+    std::string out = fmt::format("DP {}", p.data);
+    if (p.tensor > 1) out += fmt::format(" × TP {}{}", p.tensor, p.sequence_parallel ? "+SP" : "");
+    if (p.pipeline > 1) out += fmt::format(" × PP {}", p.pipeline);
+    if (p.virtual_stages > 1) out += fmt::format(" (interleaved {})", p.virtual_stages);
+    if (p.context > 1) out += fmt::format(" × CP {}", p.context);
+    if (p.expert > 1) out += fmt::format(" × EP {}", p.expert);
+    return out + fmt::format(", {}, micro-batch {}, {} accumulation, recompute {}", workload::to_string(p.zero),
+                             t.micro_batch, t.micro_batches(), workload::to_string(t.recompute));
+}
+
+std::string time_table(const perf::StepBreakdown& s) {
+    std::string out;
+    for (const TimeTerm& term : time_terms(s)) {
+        if (term.value <= Seconds{}) continue;
+        const double share = term.value / s.total;
+        out += fmt::format("  {:<26}{:>10}{:>9}  {}\n", term.name, format_duration(term.value), format_percent(share),
+                           bar(share));
+    }
+    return out;
+}
+
+std::string memory_table(const perf::MemoryBreakdown& m) {
+    std::string out;
+    for (const MemoryTerm& term : memory_terms(m)) {
+        if (term.value <= Bytes{}) continue;
+        const double share = term.value / m.capacity;
+        out += fmt::format("  {:<26}{:>10}{:>9}  {}\n", term.name, format_bytes(term.value), format_percent(share),
+                           bar(share));
+    }
+    return out;
+}
+
+}  // namespace
+
+std::string predict_text(const PredictReport& r, const Io& io) {
+    const perf::Prediction& p = r.prediction;
+    const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
+    std::string out = io.paint(Tone::bold, fmt::format("{} on {} × {}\n", r.run.model.name, r.cluster.accelerators,
+                                                       r.cluster.accelerator->name));
+    out += mapping_words(r.training) + "\n\n";
+    out += fmt::format("Step {} (80 % range {} to {}), {} tokens/s, MFU {} (full score matrix counted)\n",
+                       io.paint(Tone::bold, format_duration(p.step.total)), format_duration(p.step.total * band.low),
+                       format_duration(p.step.total * band.high), format_count(p.tokens_per_second / kTokensPerSecond),
+                       format_percent(p.mfu));
+    out += fmt::format("Communication {} of the step, bubble {}\n", format_percent(p.communication_share),
+                       format_percent(p.bubble_share));
+    out += time_table(p.step) + "\n";
+    const perf::MemoryBreakdown& m = p.memory;
+    const std::string verdict = m.fits_with_headroom() ? io.paint(Tone::good, "fits")
+                                : m.fits()             ? io.paint(Tone::warn, "fits only just")
+                                                       : io.paint(Tone::bad, "does not fit");
+    out += fmt::format("Memory {} of {} per device: {}; the largest term is {}\n", format_bytes(m.total),
+                       format_bytes(m.capacity), verdict, m.largest());
+    out += memory_table(m) + "\n";
+    out += fmt::format("Range: {}. Model: docs/model/README.md; errors: docs/validation.md\n", band.basis);
+    for (const std::string& a : r.run.model.assumptions) out += "Assumed: " + a + "\n";
+    for (const std::string& a : r.run.assumptions) out += "Assumed: " + a + "\n";
+    return out;
+}
+
+doc::Node predict_json(const PredictReport& r) {
+    const perf::Prediction& p = r.prediction;
+    const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
+    doc::Node root = doc::Node::map();
+    root.set("schema", "trainyard.prediction").set("schema_version", 1);
+    root.set("model", r.run.model.name).set("accelerator", r.cluster.accelerator->id);
+    root.set("accelerators", r.cluster.accelerators);
+    doc::Node step = doc::Node::map();
+    step.set("total_s", p.step.total / kSecond);
+    step.set("low_s", p.step.total * band.low / kSecond).set("high_s", p.step.total * band.high / kSecond);
+    for (const TimeTerm& term : time_terms(p.step)) step.set(std::string(term.key), term.value / kSecond);
+    root.set("step", std::move(step));
+    root.set("tokens_per_s", p.tokens_per_second / kTokensPerSecond).set("mfu", p.mfu);
+    root.set("communication_share", p.communication_share).set("bubble_share", p.bubble_share);
+    root.set("model_flop", p.model_flop / kFlop).set("model_flop_full_scores", p.model_flop_full / kFlop);
+    root.set("hardware_flop", p.hardware_flop / kFlop);
+    doc::Node memory = doc::Node::map();
+    memory.set("total_bytes", p.memory.total / kByte).set("capacity_bytes", p.memory.capacity / kByte);
+    memory.set("fits", p.memory.fits()).set("largest", p.memory.largest()).set("stage", p.memory.stage);
+    for (const MemoryTerm& term : memory_terms(p.memory)) memory.set(std::string(term.key), term.value / kByte);
+    root.set("memory", std::move(memory));
+    doc::Node provenance = doc::Node::map();
+    provenance.set("range", band.basis).set("accelerator_source", r.cluster.accelerator->provenance.source);
+    provenance.set("accelerator_as_of", r.cluster.accelerator->provenance.as_of).set("status", "modelled");
+    root.set("provenance", std::move(provenance));
+    doc::Node assumptions = doc::Node::list();
+    for (const std::string& a : r.run.model.assumptions) assumptions.append(doc::Node::string(a));
+    for (const std::string& a : r.run.assumptions) assumptions.append(doc::Node::string(a));
+    root.set("assumptions", std::move(assumptions));
+    return root;
+}
+
+}  // namespace trainyard::cli
