@@ -57,7 +57,7 @@ class Walk {
             ++stats_.memory_checks;
             const perf::MemoryBreakdown memory = predictor_.memory(t);
             best_.least_memory = std::min(best_.least_memory, memory.total);
-            if (!memory.fits()) {
+            if (!memory.fits_with_headroom()) {
                 ++stats_.cut_by_memory;
                 continue;
             }

@@ -46,12 +46,14 @@ std::string describe_mapping(const workload::Training& t) {
 int complexity(const workload::Training& t) {
     const workload::Parallelism& p = t.parallel;
     int axes = 0;
-    if (p.tensor > 1) axes += 2;
-    if (p.pipeline > 1) axes += 3;
-    if (p.virtual_stages > 1) axes += 1;
-    if (p.context > 1) axes += 2;
-    if (p.expert > 1) axes += 2;
-    if (p.zero != workload::Zero::none) axes += 1;
+    if (p.tensor > 1) axes += 4;
+    if (p.pipeline > 1) axes += 6;
+    if (p.virtual_stages > 1) axes += 2;
+    if (p.context > 1) axes += 4;
+    if (p.expert > 1) axes += 4;
+    // FSDP ships with PyTorch; sharding only the optimizer needs another stack.
+    if (p.zero == workload::Zero::weights) axes += p.shard_group > 0 ? 3 : 2;
+    if (p.zero == workload::Zero::optimizer || p.zero == workload::Zero::gradients) axes += 3;
     if (t.recompute != workload::Recompute::none) axes += 1;
     return axes;
 }

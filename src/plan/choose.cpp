@@ -4,6 +4,7 @@
 
 #include "trainyard/base/contract.hpp"
 #include "trainyard/base/text.hpp"
+#include "words.hpp"
 
 namespace trainyard::plan {
 
@@ -55,9 +56,11 @@ Usd objective(const Option& o, const Limits& l) {
     return cost;
 }
 
+/// Among equals in price: fewer nodes, then the smaller product of time and money, then the simpler mapping.
 bool preferred(const Option& a, const Option& b) {
     if (a.candidate.nodes != b.candidate.nodes) return a.candidate.nodes < b.candidate.nodes;
-    if (a.offer.wall.expected != b.offer.wall.expected) return a.offer.wall.expected < b.offer.wall.expected;
+    const auto product = [](const Option& o) { return o.offer.wall.expected / kSecond * (to_usd(o.offer.cost.expected) / kUsd); };
+    if (product(a) != product(b)) return product(a) < product(b);
     return complexity(a.candidate.training) < complexity(b.candidate.training);
 }
 
@@ -109,12 +112,6 @@ Choice choose(const std::vector<Option>& options, const Limits& l, const Assumpt
     return fall_short(options, l, a);
 }
 
-namespace {
-
-std::string percent_more(double ratio) { return format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) + " %"; }
-
-}  // namespace
-
 std::string why_lost(const Option& loser, const Option& winner, const Limits& l, const Assumptions& a) {
     const Offer& o = loser.offer;
     const double cost = to_usd(o.cost.expected) / std::max(to_usd(winner.offer.cost.expected), 0.01 * kUsd);
@@ -133,13 +130,15 @@ std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
     }
     if (!in_time(loser, l, Edge::high)) return "up to " + format_duration(o.wall.high - l.deadline) + " late";
     if (!in_budget(loser, l, Edge::high)) return "up to " + format_usd(to_usd(o.cost.high) - *l.budget) + " over budget";
-    if (cost > 1) return "costs " + percent_more(cost) + " more";
+    if (cost >= 3) return "costs " + times(cost) + " as much";
+    if (cost > 1) return "costs " + more(cost) + " more";
+    const std::string saving = more(1 / std::max(cost, 1e-6)) + " less money";
     if (loser.candidate.nodes > winner.candidate.nodes) {
-        return std::to_string(loser.candidate.nodes - winner.candidate.nodes) + " more nodes for " +
-               percent_more(1 / cost) + " less money";
+        return std::to_string(loser.candidate.nodes - winner.candidate.nodes) + " more nodes for " + saving;
     }
     const double slower = o.wall.expected / winner.offer.wall.expected;
-    if (slower > 1) return percent_more(slower) + " slower, " + percent_more(1 / cost) + " cheaper: counts as equal";
+    if (slower >= 3) return times(slower) + " the time, saves " + format_usd(to_usd(winner.offer.cost.expected) - to_usd(o.cost.expected));
+    if (slower > 1) return more(slower) + " slower for " + saving;
     return "equal within the error";
 }
 

@@ -14,8 +14,8 @@ using catalog::PurchaseType;
 
 bool spans_nodes(const catalog::Instance& i) {
     if (!i.network) return false;
-    const bool fabric = i.efa == catalog::Yes::yes && i.accelerators >= 4;
-    return fabric || *i.network >= 100 * kGbitPerSecond;
+    const bool direct = i.gpudirect_rdma == catalog::Yes::yes && *i.network >= 100 * kGbitPerSecond;
+    return i.efa == catalog::Yes::yes && (i.accelerators >= 4 || direct);
 }
 
 std::optional<UsdPerSecond> cheapest_rate(const catalog::Instance& instance, const std::vector<std::string>& regions,
@@ -59,9 +59,29 @@ Rejection no_precision(const catalog::Instance& i, const catalog::Accelerator& a
     return rejected(i, why, "no " + std::string(catalog::to_string(wanted)) + " on " + a.name);
 }
 
+/// The naming rule of EC2: a "g" after the generation digit is a Graviton (arm64) host.
+bool is_arm_host(const catalog::Instance& i) {
+    for (std::size_t at = 0; at + 1 < i.family.size(); ++at) {
+        if (i.family[at] >= '0' && i.family[at] <= '9' && i.family[at + 1] == 'g') return true;
+    }
+    return false;
+}
+
+/// On demand if anyone sells it so, else whatever is known: spot must not decide which size stands for its group.
+std::optional<UsdPerSecond> firm_rate(const catalog::Instance& i, const std::vector<std::string>& regions,
+                                      const catalog::Catalog& catalog) {
+    std::optional<UsdPerSecond> best;
+    for (const std::string& region : regions) {
+        const auto p = catalog.price(i.type, PurchaseType::on_demand, region);
+        if (p && (!best || p->rate < *best)) best = p->rate;
+    }
+    return best ? best : cheapest_rate(i, regions, catalog);
+}
+
 std::optional<Rejection> preference(const catalog::Instance& i, const catalog::Accelerator& a, const Request& request,
                                     const Assumptions& assumptions) {
     if (i.retired) return rejected(i, Lost::retired, "no longer offered for new launches");
+    if (is_arm_host(i)) return rejected(i, Lost::friction, "an arm64 host: it needs arm64 builds of the whole stack");
     if (is_trainium(a)) {
         if (request.job.mission_critical) {
             return rejected(i, Lost::friction, "Trainium is kept out of mission-critical jobs");
@@ -121,8 +141,8 @@ std::vector<Eligible> eligible_types(const Request& request, const catalog::Cata
         const auto [it, fresh] = single.emplace(key, e);
         if (fresh) continue;
         Eligible& kept = it->second;
-        const auto mine = cheapest_rate(i, regions, catalog);
-        const auto best = cheapest_rate(*kept.instance, regions, catalog);
+        const auto mine = firm_rate(i, regions, catalog);
+        const auto best = firm_rate(*kept.instance, regions, catalog);
         const bool cheaper = mine && best && *mine < *best;
         const catalog::Instance& loser = cheaper ? *kept.instance : i;
         const catalog::Instance& winner = cheaper ? i : *kept.instance;

@@ -29,7 +29,8 @@ Admission admit(const catalog::Instance& instance, const Request& request, const
 std::vector<Eligible> eligible_types(const Request& request, const catalog::Catalog& catalog, const Assumptions& a,
                                      std::vector<Rejection>& rejections);
 
-/// May this type run over several nodes? EFA and at least four accelerators, or 100 Gbit/s.
+/// May this type run over several nodes? EFA, and at least four accelerators or GPUDirect RDMA at 100 Gbit/s: a gang of
+/// many small hosts over TCP multiplies every way to fail.
 bool spans_nodes(const catalog::Instance& instance);
 
 /// Lowest on-demand, Capacity Block or spot rate in the regions; nullopt without any price.

@@ -137,7 +137,7 @@ std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& c
     for (workload::Training t : trainings(request.job.model, q.base, work, q.devices, q.per_node, q.batch_tolerance)) {
         const workload::Parallelism& p = t.parallel;
         const bool plain = p.tensor == 1 && p.pipeline == 1 && p.context == 1 && p.expert == 1 && p.shard_group == 0;
-        if (!plain || p.zero != workload::Zero::weights || !predictor.memory(t).fits()) continue;
+        if (!plain || p.zero != workload::Zero::weights || !predictor.memory(t).fits_with_headroom()) continue;
         const Seconds total = steps_of(work, t.global_batch) * predictor.predict(t).step.total;
         if (!best || total < *best) best = total;
     }

@@ -95,7 +95,9 @@ std::string memory_fact(const Context& x, const Candidate& c) {
     std::string s = format_fixed(m.total / kGiB, 1) + " of " + format_fixed(m.capacity / kGiB, 1) + " GiB per device, mostly " +
                     std::string(m.largest());
     const bool full = x.request.job.method == Method::pretrain || x.request.job.method == Method::full_finetune;
-    if (full && !is_opaque(x)) {
+    const bool sharded = c.training.parallel.zero != workload::Zero::none || c.training.parallel.tensor > 1 ||
+                         c.training.parallel.pipeline > 1;
+    if (full && !is_opaque(x) && sharded) {
         s += "; state unsharded " + gb(16 * x.work.params * kByte) + ", sharded " +
              gb(m.weights + m.gradients + m.optimizer) + " per device";
     }

@@ -65,6 +65,8 @@ struct Terms {
     std::vector<RateLine> lines;
     int spot_nodes = 0;
     Hazard spot;  ///< per instance
+    Seconds window;         ///< Capacity Block: usable time; 0 = no end
+    UsdPerSecond overflow;  ///< price of going on after the window, all nodes
 };
 
 class Maker {
@@ -157,9 +159,13 @@ class Maker {
         Terms t;
         t.purchase = Purchase::capacity_block;
         t.region = region;
-        const Course high = course(c_.band.high, 1, t);
-        const auto days = plan::block_days(high.wall, a_);
+        // Booked for the expected time and a margin; what runs over continues on demand, if that is sold at all.
+        const auto firm = price(PurchaseType::on_demand, region);
+        const Course needed = course(firm ? 1 + a_.number("block.margin") : c_.band.high, 1, t);
+        const auto days = plan::block_days(needed.wall, a_);
         if (!days) return std::nullopt;
+        t.window = *days * kDay - a_.seconds("block.ends_early");
+        if (firm) t.overflow = static_cast<double>(c_.nodes) * firm->rate;
         RateLine l = line(*p, "Capacity Block, " + std::to_string(*days) + (*days == 1 ? " day" : " days"), c_.nodes);
         l.upfront = static_cast<double>(c_.nodes * *days) * (p->rate * kDay);
         t.lines = {l};
@@ -183,7 +189,7 @@ class Maker {
         RunRisk risk;
         t.spot = *band(region, risk);
         RateLine base_line;
-        const auto days = plan::block_days(course(c_.band.high, 2, t).wall, a_);
+        const auto days = plan::block_days((1 + a_.number("block.margin")) * course(1, 1, t).wall, a_);
         const bool by_block = prepaid && days && base <= a_.number("block.max_instances") && service_ != "SageMaker";
         if (!by_block && !firm) return std::nullopt;
         if (by_block) {
@@ -196,7 +202,7 @@ class Maker {
         auto o = finish(t, risk);
         if (by_block) o.block_days = *days;
         o.base_nodes = base;
-        o.note = std::to_string(base) + (by_block ? " in a Capacity Block + " : " on demand + ") +
+        o.note = std::to_string(base) + (by_block ? " block + " : " on demand + ") +
                  std::to_string(t.spot_nodes) + " spot";
         return o;
     }
@@ -309,6 +315,9 @@ class Maker {
         o.bill = make_bill(input(t, mid), catalog_, a_);
         o.cost = {make_bill(input(t, low), catalog_, a_).total(), o.bill.total(),
                   make_bill(input(t, high), catalog_, a_).total()};
+        if (t.window > Seconds{} && high.wall > t.window) {
+            o.cost.high = o.cost.high + to_cents((high.wall - t.window) * t.overflow);
+        }
         o.needs = needs_;
         o.risk = risk;
         o.risk.interruptions = mid.interruptions;

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
 
 #include "context.hpp"
 #include "rows.hpp"
@@ -133,7 +132,7 @@ std::string verdict_of(const Plan& p) {
         return s;
     }
     const Option& o = *p.chosen;
-    std::string s = "Rent " + describe_cluster(o.candidate) + " (" + plural(o.candidate.nodes * o.candidate.instance->accelerators, o.candidate.accelerator->name) +
+    std::string s = "Rent " + describe_cluster(o.candidate) + " (" + std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) + " x " + device_name(*o.candidate.accelerator) +
                     ") " + purchase_words(o.offer) + " in " + o.offer.region + ", on " + p.service.service + ": " +
                     time_range(o.offer.wall) + ", " + money_range(o.offer.cost);
     if (p.outcome == Outcome::tight) s += "; tight";
@@ -142,18 +141,21 @@ std::string verdict_of(const Plan& p) {
     return s;
 }
 
-void warn_prices(Plan& p) {
-    std::set<std::string> seen;
+void warn_prices(Plan& p, const Assumptions& a) {
+    int stale = 0;
+    int oldest = 0;
     for (const Row& r : p.rows) {
         if (!r.option.offer.stale) continue;
-        const std::string text = std::string(to_string(r.option.offer.purchase)) + " price of " +
-                                 r.option.candidate.instance->type + " is " + std::to_string(r.option.offer.price_age_days) +
-                                 " days old";
-        if (seen.insert(text).second) p.warnings.push_back(text);
+        ++stale;
+        oldest = std::max(oldest, r.option.offer.price_age_days);
     }
+    if (stale == 0) return;
+    p.warnings.push_back(std::to_string(stale) + " of " + plural(static_cast<int>(p.rows.size()), "row") +
+                         " rest on prices older than " + format_fixed(a.number("price.stale"), 0) + " days (oldest " +
+                         std::to_string(oldest) + " days): refresh them with --prices FILE");
 }
 
-std::string next_command(const Plan& p) {
+std::string next_command(const Plan& p, const Assumptions& a) {
     if (!p.chosen) return "trainyard plan … --explain, or with the scope above";
     const Candidate& c = p.chosen->candidate;
     if (p.chosen->offer.purchase == Purchase::capacity_block) {
@@ -165,7 +167,10 @@ std::string next_command(const Plan& p) {
         return "aws ec2 get-spot-placement-scores --instance-types " + c.instance->type + " --target-capacity " +
                std::to_string(c.nodes) + " --single-availability-zone --region-names " + p.chosen->offer.region;
     }
-    return "aws service-quotas list-service-quotas --service-code ec2 --region " + p.chosen->offer.region;
+    const QuotaRule* q = a.quota(c.instance->family);
+    if (q == nullptr) return "aws service-quotas list-service-quotas --service-code ec2 --region " + p.chosen->offer.region;
+    return "aws service-quotas get-service-quota --service-code ec2 --quota-code " + q->on_demand_code + " --region " +
+           p.chosen->offer.region;
 }
 
 void list_assumptions(Plan& p, const Request& request, const Assumptions& a) {
@@ -239,8 +244,8 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog, 
         p.why_not.push_back(why_not(type, request, p.work, catalog, a, p.chosen));
     }
     p.verdict = verdict_of(p);
-    p.next = next_command(p);
-    warn_prices(p);
+    p.next = next_command(p, a);
+    warn_prices(p, a);
     list_assumptions(p, request, a);
     return p;
 }

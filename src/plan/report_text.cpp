@@ -40,17 +40,17 @@ class Page {
 
     void table() {
         if (p_.rows.empty()) return;
-        line("\n  " + bold(pad_right("cluster", 21) + pad_right("buy", 23) + pad_left("time", 8) + pad_left("cost", 11) +
+        line("\n  " + bold(pad_right("cluster", 20) + pad_right("buy", 22) + pad_left("time", 7) + pad_left("cost", 10) +
                            "  " + "why it lost"));
         for (const Row& r : p_.rows) {
             const bool won = p_.chosen && r.lost.empty();
             const Option& o = r.option;
             std::string s = won ? "> " : "  ";
-            s += pad_right(clip(describe_cluster(o.candidate), 20), 21);
-            s += pad_right(clip(purchase_words(o.offer), 22), 23);
-            s += pad_left(format_duration(o.offer.wall.expected), 8);
-            s += pad_left(money(o.offer.cost.expected), 11) + "  ";
-            s += won ? "chosen: " + clip(describe_mapping(o.candidate.training), 25) : clip(r.lost, 33);
+            s += pad_right(clip(describe_cluster(o.candidate), 19), 20);
+            s += pad_right(clip(purchase_words(o.offer), 21), 22);
+            s += pad_left(format_duration(o.offer.wall.expected), 7);
+            s += pad_left(money_short(o.offer.cost.expected), 10) + "  ";
+            s += won ? "chosen: " + clip(describe_mapping(o.candidate.training), 29) : clip(r.lost, 37);
             line(won ? bold(s) : s);
         }
     }

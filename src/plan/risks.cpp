@@ -24,7 +24,7 @@ void capacity_risk(const Context& x, std::vector<Weighted>& out) {
     } else if (o.purchase == Purchase::capacity_block) {
         out.push_back({80, "the Capacity Block is paid up front, cannot be cancelled and ends on its hour: a run past the range (" +
                                format_duration(o.wall.high) + ") needs an extension"});
-    } else if (c.accelerator->memory > 30 * kGiB) {
+    } else if (c.instance->family.starts_with("p") || c.instance->family.starts_with("trn")) {
         const Seconds lead = x.assumptions.number("quota.lead_low") * kDay;
         const bool late = x.limits.deadline_given && lead + o.wall.high > x.limits.deadline;
         out.push_back({late ? 95 : 60, who + " on demand needs quota (" + grouped(c.nodes * c.instance->vcpu) +

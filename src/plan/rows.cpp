@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <map>
 
+#include "trainyard/base/text.hpp"
 #include "words.hpp"
 
 namespace trainyard::plan {
@@ -13,31 +14,52 @@ bool cheaper(const Option* a, const Option* b) {
     return a->offer.wall.expected < b->offer.wall.expected;
 }
 
+/// 2: meets both limits with the whole range; 1: in expectation; 0: not.
+int fitness(const Context& x, const Option& o) {
+    const auto ok = [&](Seconds t, MicroUsd m) {
+        return t <= x.limits.deadline && (!x.limits.budget || to_usd(m) <= *x.limits.budget);
+    };
+    if (ok(o.offer.wall.high, o.offer.cost.high)) return 2;
+    return ok(o.offer.wall.expected, o.offer.cost.expected) ? 1 : 0;
+}
 bool punctual(const Context& x, const Option& o) { return o.offer.wall.expected <= x.limits.deadline; }
 
 /// Best of each type: in time first, then safe, then cheap.
 std::vector<const Option*> best_of_types(const Context& x) {
     std::map<std::string, const Option*> best;
     const auto better = [&](const Option& a, const Option& b) {
-        if (punctual(x, a) != punctual(x, b)) return punctual(x, a);
         const bool sa = is_safe(a, x.limits, x.assumptions);
         const bool sb = is_safe(b, x.limits, x.assumptions);
         if (sa != sb) return sa;
+        if (fitness(x, a) != fitness(x, b)) return fitness(x, a) > fitness(x, b);
+        if (punctual(x, a) != punctual(x, b)) return punctual(x, a);
         if (!punctual(x, a)) return a.offer.wall.expected < b.offer.wall.expected;
         return cheaper(&a, &b);
     };
     for (const Option& o : x.options) {
         if (o.offer.commitment) continue;
+        if (x.chosen == nullptr && !is_safe(o, x.limits, x.assumptions)) continue;
         const Option*& kept = best[o.candidate.instance->type];
         if (kept == nullptr || better(o, *kept)) kept = &o;
     }
     std::vector<const Option*> out;
     for (const auto& [type, o] : best) out.push_back(o);
     std::sort(out.begin(), out.end(), [&](const Option* a, const Option* b) {
+        if (fitness(x, *a) != fitness(x, *b)) return fitness(x, *a) > fitness(x, *b);
         if (punctual(x, *a) != punctual(x, *b)) return punctual(x, *a);
         return cheaper(a, b);
     });
     return out;
+}
+
+std::string lost_text(const Context& x, const Option& o) {
+    const bool other_type = x.request.job.instance && o.candidate.instance->type != *x.request.job.instance;
+    const bool cheaper_elsewhere = o.offer.cost.expected < x.chosen->offer.cost.expected && fitness(x, o) > 0;
+    if (other_type && cheaper_elsewhere && is_safe(o, x.limits, x.assumptions)) {
+        return "saves " + format_usd(to_usd(x.chosen->offer.cost.expected) - to_usd(o.offer.cost.expected)) +
+               "; not the type you named";
+    }
+    return why_lost(o, *x.chosen, x.limits, x.assumptions);
 }
 
 }  // namespace
@@ -66,7 +88,7 @@ std::vector<Row> rows_of(const Context& x) {
     std::vector<Row> rows;
     for (const Option* o : picked) {
         Row row{*o, {}};
-        if (x.chosen != nullptr && o != x.chosen) row.lost = why_lost(*o, *x.chosen, x.limits, x.assumptions);
+        if (x.chosen != nullptr && o != x.chosen) row.lost = lost_text(x, *o);
         if (x.chosen == nullptr) {
             if (x.limits.budget) {
                 row.lost = times(to_usd(o->offer.cost.expected) / *x.limits.budget) + " the budget";

@@ -13,7 +13,7 @@ namespace {
 std::optional<Seconds> brute_force(const MappingQuery& q, perf::Predictor& predictor) {
     std::optional<Seconds> best;
     for (const auto& t : trainings(*q.model, q.base, *q.work, q.devices, q.per_node, q.batch_tolerance)) {
-        if (!predictor.memory(t).fits()) continue;
+        if (!predictor.memory(t).fits_with_headroom()) continue;
         const Seconds total = steps_of(*q.work, t.global_batch) * predictor.predict(t).step.total;
         if (!best || total < *best) best = total;
     }
@@ -78,7 +78,7 @@ TEST(Search, WinnersAreLegalAndFit) {
     ASSERT_FALSE(found.candidates.empty());
     for (const Candidate& c : found.candidates) {
         EXPECT_TRUE(workload::check_mapping(r.job.model, c.training).empty()) << describe_cluster(c);
-        EXPECT_TRUE(c.prediction.memory.fits()) << describe_cluster(c);
+        EXPECT_TRUE(c.prediction.memory.fits_with_headroom()) << describe_cluster(c);
         EXPECT_EQ(c.devices(), c.nodes * c.instance->accelerators);
     }
 }

@@ -50,7 +50,7 @@ void money_text(Shortfall& s, const Request& request, const Work& work, const Op
     s.text.push_back("the cheapest way costs " + money(least.offer.cost.expected) + ", " + times(s.cost_factor) +
                      " the budget of " + format_usd(*request.job.budget));
     std::string buys = format_usd(*request.job.budget) + " buys about " + format_count(s.accelerator_hours * share) + " " +
-                       least.candidate.accelerator->name + "-hours: this model on " + format_count(s.tokens_affordable) +
+                       device_name(*least.candidate.accelerator) + "-hours: this model on " + format_count(s.tokens_affordable) +
                        " tokens";
     const std::string other = scopes(s.flop_affordable);
     if (!other.empty()) buys += ", " + other;
@@ -77,7 +77,7 @@ Shortfall shortfall_of(const std::vector<Option>& options, const Request& reques
     if (fast != nullptr) {
         s.devices_needed = fast->candidate.devices();
         s.text.push_back("the deadline of " + format_duration(l.deadline) + " needs " + grouped(*s.devices_needed) + " " +
-                         fast->candidate.accelerator->name + " (" + describe_cluster(fast->candidate) + ", " +
+                         device_name(*fast->candidate.accelerator) + " (" + describe_cluster(fast->candidate) + ", " +
                          money(fast->offer.cost.expected) + ")");
         const double total = a.number("block.max_total");
         if (fast->candidate.nodes > total) {

@@ -8,6 +8,17 @@ namespace trainyard::plan {
 
 std::string money(MicroUsd m) { return format_usd(to_usd(m)); }
 
+std::string money_short(MicroUsd m) {
+    const double usd = to_usd(m) / kUsd;
+    if (usd >= 1e7) return "$" + format_fixed(usd / 1e6, usd >= 1e8 ? 0 : 1) + "M";
+    return usd < 100 ? format_usd_cents(to_usd(m)) : "$" + grouped(std::lround(usd));
+}
+
+std::string more(double ratio) {
+    if (ratio >= 3) return times(ratio);
+    return format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) + " %";
+}
+
 std::string money_range(const MoneyRange& r) {
     const double low = static_cast<double>(r.low.value);
     const double high = static_cast<double>(r.high.value);
@@ -34,6 +45,14 @@ std::string times(double factor) { return format_fixed(factor, factor < 10 ? 1 :
 
 std::string plural(int n, const std::string& word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
 
+std::string device_name(const catalog::Accelerator& a) {
+    const std::size_t dash = a.id.find('-');
+    const std::string family = a.id.substr(0, dash);
+    // Only the A100 and V100 come in two sizes that decide what fits.
+    if (family == "A100" || family == "V100") return family + " " + a.id.substr(dash + 1) + " GB";
+    return family;
+}
+
 std::string grouped(long n) {
     std::string digits = std::to_string(n);
     for (std::size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
@@ -42,7 +61,7 @@ std::string grouped(long n) {
 
 std::string purchase_words(const Offer& o) {
     std::string s(to_string(o.purchase));
-    if (o.purchase == Purchase::capacity_block && o.block_days) s += " (" + std::to_string(*o.block_days) + " d)";
+    if (o.purchase == Purchase::capacity_block && o.block_days) s += ", " + std::to_string(*o.block_days) + " d";
     if (o.purchase == Purchase::mixed) s = o.note;
     return s;
 }

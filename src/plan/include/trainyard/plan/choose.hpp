@@ -4,7 +4,7 @@
 // Tiers, in order: guaranteed capacity that meets deadline and budget with the whole 80 % range; the same in expectation
 // ("tight"); then offers that lean on spot. Inside a tier the cheapest wins (plus what a day of delay is worth, if the
 // user says so); options within `choice.near_equal` of it count as equal, and among those the fewest nodes win, then
-// the shorter time, then the simpler mapping.
+// the smaller product of time and money, then the simpler mapping.
 
 #include <optional>
 #include <string>
