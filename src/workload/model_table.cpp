@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <numeric>
 
 #include "embedded_models.hpp"
 #include "mistake.hpp"
@@ -149,9 +150,10 @@ constexpr const char* kLadder[] = {"smollm-135m",   "smollm-360m",   "llama-3.2-
                                    "llama-2-7b",    "llama-3.1-8b",  "llama-2-13b",  "llama-1-33b",
                                    "llama-3.1-70b", "llama-3.1-405b"};
 
-constexpr double kMinParams = 1e6;
+constexpr double kMinParams = 2e7;
 constexpr double kMaxAssumedParams = 1e14;
 constexpr double kNominal = 0.05;  ///< "7B" means the 6.74B Llama: names round
+constexpr double kDepthOnly = 0.6;
 
 const Model& ladder_model(const char* name) {
     const Table& t = table();
@@ -165,18 +167,26 @@ int round_to(double value, int step) {
     return static_cast<int>(std::max(1.0, std::round(value / step)) * step);
 }
 
-/// Depth and width grow alike (both with the cube root of the count); heads keep their size.
+/// Near the rung only the depth changes; further away depth and width grow alike (cube root of the
+/// count) and heads keep their size. Heads and layers stay multiples that devices can share.
 Model resized(Model m, double params) {
-    const double factor = std::cbrt(params / estimate_parameters(m));
-    const int head_dim = m.head_dim;
-    const int group = m.heads / m.kv_heads;
-    m.heads = round_to(m.heads * factor, group);
-    m.kv_heads = m.heads / group;
-    m.hidden = m.heads * head_dim;
-    m.ffn_hidden = round_to(m.ffn_hidden * factor, 128);
+    const double ratio = params / estimate_parameters(m);
+    const bool near = ratio > kDepthOnly && ratio < 1 / kDepthOnly;
+    if (!near) {
+        const double factor = std::cbrt(ratio);
+        const int head_dim = m.head_dim;
+        const int group = m.heads / m.kv_heads;
+        const double heads = m.heads * factor;
+        const int step = heads < 16 ? group : heads < 64 ? std::lcm(group, 8) : group * 8;
+        m.heads = round_to(heads, step);
+        m.kv_heads = m.heads / group;
+        m.hidden = m.heads * head_dim;
+        m.ffn_hidden = round_to(m.ffn_hidden * factor, 128);
+    }
     const double per_layer = static_cast<double>(count_parameters(m).dense_layer());
     const double rest = estimate_parameters(m) - per_layer * m.layers;
-    m.layers = std::clamp(round_to((params - rest) / per_layer, 1), 1, 1000);
+    const double layers = (params - rest) / per_layer;
+    m.layers = std::clamp(round_to(layers, layers < 16 ? 1 : 4), 1, 1000);
     return m;
 }
 
@@ -185,7 +195,8 @@ void fit_ffn(Model& m, double params) {
     const double missing = params - estimate_parameters(m);
     const double per_column = 3.0 * m.hidden * m.layers;
     const double width = m.ffn_hidden + missing / per_column;
-    m.ffn_hidden = std::max(round_to(width, 64), 64);
+    const int step = m.hidden < 2048 ? 64 : 256;
+    m.ffn_hidden = std::max(round_to(width, step), step);
 }
 
 std::string shape_text(const Model& m) {
@@ -216,7 +227,7 @@ Result<Model> model_from_parameter_count(double params) {
         return bad_input(mistake(
             {},
             "cannot assume a transformer of " + format_count(std::max(params, 0.0)) + " parameters",
-            "give a count between 1M and 100T, or the shape itself"));
+            "give a count between 20M and 100T, or the shape itself"));
     }
     const char* best = kLadder[0];
     double best_distance = 1e9;
@@ -236,8 +247,8 @@ Result<Model> model_from_parameter_count(double params) {
     }
     m.name = format_count(params) + " parameters";
     m.origin = "assumed from {params: " + format_count(params) + "}";
-    m.assumptions.push_back("shape assumed " + std::string(as_published ? "as" : "from") + " " +
-                            best + ": " + shape_text(m) + ", " +
+    m.assumptions.push_back((as_published ? "shape of " : "shape scaled from ") +
+                            std::string(best) + ": " + shape_text(m) + ", " +
                             format_count(estimate_parameters(m)) + " parameters");
     return m;
 }

@@ -114,7 +114,7 @@ TEST(ParameterCountModel, ANominalSizeIsThePublishedShape) {
     EXPECT_EQ(m.ffn_hidden, 11008);
     ASSERT_EQ(m.assumptions.size(), 1U);
     EXPECT_EQ(m.assumptions[0],
-              "shape assumed as llama-2-7b: 32 layers, hidden 4096, 32 heads (32 KV), FFN 11008, "
+              "shape of llama-2-7b: 32 layers, hidden 4096, 32 heads (32 KV), FFN 11008, "
               "vocabulary 32000, "
               "6.74B parameters");
     EXPECT_EQ(model_from_parameter_count(13e9)->hidden, 5120);
@@ -123,7 +123,7 @@ TEST(ParameterCountModel, ANominalSizeIsThePublishedShape) {
 }
 
 TEST(ParameterCountModel, OtherSizesAreScaledToFivePercent) {
-    for (double params = 2e6; params < 9e13; params *= 1.37) {
+    for (double params = 2e7; params < 9e13; params *= 1.37) {
         const Result<Model> m = model_from_parameter_count(params);
         ASSERT_TRUE(m.has_value()) << params;
         const double ours = static_cast<double>(count_parameters(*m).total);

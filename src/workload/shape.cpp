@@ -73,7 +73,7 @@ void read_experts(FamilyConfig& c, Model& m) {
 }
 
 int assumed(Model& m, const char* key, int value) {
-    m.assumptions.push_back(std::string(key) + " " + std::to_string(value) + " assumed");
+    m.assumptions.push_back(std::string(key) + " " + std::to_string(value) + " (not given)");
     return value;
 }
 

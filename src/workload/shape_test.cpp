@@ -21,9 +21,9 @@ TEST(Shape, LlamaStyleNamesWhatItAssumed) {
     EXPECT_EQ(m->ffn_hidden, 13824);  // 8/3 * 5120 = 13653.3, up to a multiple of 256
     EXPECT_EQ(m->vocab, 32000);
     EXPECT_EQ(count_parameters(*m).total, 13'015'864'320);  // Llama-2-13B
-    EXPECT_EQ(m->assumptions,
-              (std::vector<std::string>{"FFN width 13824 assumed", "vocabulary 32000 assumed",
-                                        "maximum positions 4096 assumed"}));
+    EXPECT_EQ(m->assumptions, (std::vector<std::string>{"FFN width 13824 (not given)",
+                                                        "vocabulary 32000 (not given)",
+                                                        "maximum positions 4096 (not given)"}));
 }
 
 TEST(Shape, GptStyle) {
