@@ -106,7 +106,8 @@ void Loader::read_accelerators() {
         a.provenance = row.provenance();
         const std::size_t index = catalog_.accelerators_.size();
         add_accelerator_name(row, a.id, index);
-        for (const std::string_view alias : split(row.text("aliases"), ';')) {
+        const std::string aliases = row.text("aliases");  // split() returns views into it
+        for (const std::string_view alias : split(aliases, ';')) {
             if (trim(alias).empty()) continue;
             a.aliases.emplace_back(trim(alias));
             add_accelerator_name(row, a.aliases.back(), index);
