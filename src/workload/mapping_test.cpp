@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <fstream>
@@ -183,6 +184,31 @@ TEST(Mapping, DegreesLoraAndOpaqueModels) {
                 "only parameter counts of this model are known, so it can only be split by data",
                 "set TP, PP, CP and EP to 1");
     EXPECT_TRUE(is_legal_mapping(*find_model("resnet50"), training(8, 1, 1)));
+}
+
+TEST(Mapping, EveryRuleIsDocumentedInOrder) {
+    std::ifstream in("docs/reference/run.md");
+    std::stringstream text;
+    text << in.rdbuf();
+    const std::string page = text.str();
+    std::size_t at = page.find("## Laws");
+    ASSERT_NE(at, std::string::npos);
+    for (const std::string_view rule : mapping_rules()) {
+        at = page.find("| `" + std::string(rule) + "` |", at);
+        ASSERT_NE(at, std::string::npos) << rule;
+    }
+}
+
+TEST(ModelTypes, EveryOneIsDocumented) {
+    std::ifstream in("docs/reference/models.md");
+    std::stringstream text;
+    text << in.rdbuf();
+    std::string list;
+    for (const std::string& type : supported_model_types())
+        list += (list.empty() ? "" : ", ") + type;
+    std::string page = text.str();
+    std::replace(page.begin(), page.end(), '\n', ' ');
+    EXPECT_NE(page.find(list), std::string::npos) << list;
 }
 
 TEST(Mapping, EveryRuleHasAnId) {
