@@ -38,7 +38,12 @@ const Model* built_in(const Row& r, int layers, int hidden, int heads) {
         return models;
     }();
     const int experts = r.count("moe_experts").value_or(0);
+    // Dense shapes coincide by chance (24 x 1,024 x 16 is GPT-2 medium, OPT, BLOOM and BERT); only a row that says its
+    // shape is a public model's may borrow from one.
+    if (experts == 0 && !has_any(r.text("notes"), {"ARCH:public-config"})) return nullptr;
+    const bool bidirectional = has_any(to_lower(r.text("model_name")), {"bert", "vit", "clip"});
     for (const Model& m : all) {
+        if (m.causal == bidirectional) continue;
         if (m.layers != layers || m.hidden != hidden || m.heads != heads) continue;
         if ((m.moe ? m.moe->experts : 0) != experts) continue;
         if (experts == 0 && r.count("ffn_hidden").value_or(m.ffn_hidden) != m.ffn_hidden) continue;
