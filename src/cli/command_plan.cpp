@@ -73,6 +73,7 @@ std::vector<Option> plan_options() {
         {"regions", Kind::list, "LIST", "allowed regions; default us-east-1, us-east-2, us-west-2", "", {}},
         {"no-spot", Kind::flag, "", "never spot", "", {}},
         {"prefer-spot", Kind::flag, "", "let the verdict rest on spot, whatever the gang and the age of the price", "", {}},
+        {"no-efa", Kind::flag, "", "suppose EFA doesn't work: nodes talk TCP over one card", "", {}},
         {"resume", Kind::text, "HOW", "what your code can do after an interruption", "", {"none", "checkpoint", "elastic"}},
         {"mission-critical", Kind::flag, "", "no spot, no Trainium", "", {}},
         {"trainium", Kind::flag, "", "Trainium is welcome: its friction is accepted", "", {}},

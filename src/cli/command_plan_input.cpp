@@ -201,6 +201,7 @@ Result<plan::Request> plan_request(const Args& args, const std::string& today) {
     r.value_per_day = args.usd("value-per-day", mistakes);
     r.why_not = args.list("why-not");
     if (args.flag("prefer-spot")) r.spot_preference = plan::SpotPreference::always;
+    if (args.flag("no-efa")) r.fabric = plan::FabricWish::tcp;
     if (args.flag("explain")) r.detail = plan::Detail::full;
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
     auto resolved = workload::resolve_deadline(std::move(r.job), today);

@@ -57,7 +57,7 @@ class Builder {
         for (const RateLine& l : in_.lines) {
             const std::string who = std::to_string(l.nodes) + " x " + i.type;
             if (l.upfront > Usd{}) {
-                add("compute", who + ", " + l.label + " at " + per_hour(l.rate) + ", paid up front", l.upfront, l.source);
+                add("compute", who + ", " + l.label + ", " + per_hour(l.rate) + ", paid up front", l.upfront, l.source);
                 continue;
             }
             const double n = l.nodes;

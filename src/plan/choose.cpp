@@ -72,9 +72,11 @@ std::optional<std::size_t> cheapest(const std::vector<Option>& options, const Li
         if (accept(o) && (!least || objective(o, l) < *least)) least = objective(o, l);
     }
     if (!least) return std::nullopt;
+    // Without a deadline a shorter run is worth something: more options count as equal in price.
+    const double slack = a.number(l.deadline_given || l.value_per_day ? "choice.near_equal" : "choice.impatience");
     std::optional<std::size_t> pick;
     for (std::size_t i = 0; i < options.size(); ++i) {
-        if (!accept(options[i]) || objective(options[i], l) > *least * (1 + a.number("choice.near_equal"))) continue;
+        if (!accept(options[i]) || objective(options[i], l) > *least * (1 + slack)) continue;
         if (!pick || preferred(options[i], options[*pick])) pick = i;
     }
     return pick;

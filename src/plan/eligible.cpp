@@ -18,6 +18,12 @@ bool spans_nodes(const catalog::Instance& i) {
     return i.efa == catalog::Yes::yes && (i.accelerators >= 4 || direct);
 }
 
+perf::Interconnect tcp_fallback(perf::Interconnect efa, const catalog::Instance& instance) {
+    efa.fabric = perf::Fabric::tcp;
+    efa.per_node = efa.per_node / static_cast<double>(std::max(1, instance.network_cards.value_or(1)));
+    return efa;
+}
+
 std::optional<UsdPerSecond> cheapest_rate(const catalog::Instance& instance, const std::vector<std::string>& regions,
                                           const catalog::Catalog& catalog) {
     std::optional<UsdPerSecond> best;

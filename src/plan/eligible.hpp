@@ -33,6 +33,9 @@ std::vector<Eligible> eligible_types(const Request& request, const catalog::Cata
 /// many small hosts over TCP multiplies every way to fail.
 bool spans_nodes(const catalog::Instance& instance);
 
+/// What NCCL gets without EFA: sockets on the one network card that carries the primary address.
+perf::Interconnect tcp_fallback(perf::Interconnect efa, const catalog::Instance& instance);
+
 /// Lowest on-demand, Capacity Block or spot rate in the regions; nullopt without any price.
 std::optional<UsdPerSecond> cheapest_rate(const catalog::Instance& instance, const std::vector<std::string>& regions,
                                           const catalog::Catalog& catalog);

@@ -122,7 +122,7 @@ std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& c
                                const Work& work, const catalog::Instance& i, int nodes, bool tcp) {
     auto cluster = perf::cluster_of(catalog, i, nodes);
     if (!cluster) return std::nullopt;
-    if (tcp) cluster->inter.fabric = perf::Fabric::tcp;
+    if (tcp) cluster->inter = tcp_fallback(cluster->inter, i);
     perf::Predictor predictor(request.job.model, *cluster);
     MappingQuery q;
     q.model = &request.job.model;

@@ -65,7 +65,7 @@ void model_facts(const Context& x, std::vector<Fact>& out) {
     const bool full = job.method == Method::pretrain || job.method == Method::full_finetune;
     const Bytes weights = 2 * x.work.params * kByte;
     const Bytes state = 16 * x.work.params * kByte;
-    if (full && !is_opaque(x) && weights < 40 * kGB && state > 40 * kGB) {
+    if (full && !is_opaque(x) && !is_measured(x) && weights < 40 * kGB && state > 40 * kGB) {
         out.push_back({"one device?", "weights (" + gb(weights) + ") fit one 40 GB card for inference or LoRA; training " +
                                           "state is " + gb(state) + " (16 B/parameter) before activations: it does not"});
     }
@@ -76,7 +76,7 @@ std::string mapping_fact(const Candidate& c) {
     std::string s = describe_mapping(t);
     if (c.jobs_per_node > 1) return s + " per run, " + plural(c.jobs_per_node, "run") + " per node";
     s += " · micro-batch " + std::to_string(t.micro_batch) + " · global batch " + std::to_string(t.global_batch);
-    s += " x " + std::to_string(t.sequence) + " tokens";
+    s += t.sequence > 1 ? " x " + std::to_string(t.sequence) + " tokens" : " samples";
     s += " · recompute " + std::string(to_string(t.recompute)) + " · " + std::string(catalog::to_string(t.precision));
     if (c.devices() == 1) s += " · no distributed training needed";
     if (t.parallel.tensor > 1) s += " · TP inside the node";
@@ -151,7 +151,7 @@ std::string checkpoint_fact(const Context& x, const Candidate& c, const Offer& o
     const bool adapters = x.request.job.method == Method::lora || x.request.job.method == Method::qlora;
     s += adapters ? " (adapters only: small)" : " full state";
     s += ", save " + format_duration(o.risk.save) + ", every " + format_duration(o.risk.interval) + " (Daly)";
-    if (c.nodes > 1) s += ", async and sharded to NVMe then S3";
+    if (c.nodes > 1 && x.request.job.copies == 1) s += ", async and sharded to NVMe then S3";
     const Seconds five = 300 * kSecond;
     if (o.risk.save > 0.1 * five) {
         s += "; a synchronous 5-minute cadence would cost " + percent(o.risk.save / (five + o.risk.save)) + " of the time";
@@ -172,7 +172,7 @@ std::string capacity_fact(const Context& x, const Candidate& c, const Offer& o) 
     s += "quota " + grouped(vcpu) + " vCPU of \"" + (spot ? q->spot_name : q->on_demand_name) + "\" (" +
          (spot ? q->spot_code : q->on_demand_code) + ")";
     const std::string exact = c.nodes == 1 ? "" : " = " + std::to_string(c.nodes) + " x " + std::to_string(c.instance->vcpu) + " = " + grouped(vcpu);
-    return s + exact + ", an increase takes 2 to 5 weeks";
+    return s + exact + ", an increase takes 2 to 5 weeks; the chance to get it this week is unknown (AWS publishes none)";
 }
 
 std::string startup_fact(const Context& x, const Candidate& c, const Offer& o) {
@@ -226,7 +226,7 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service) {
     }
     out.push_back({"network", x.request.job.copies > 1 ? "independent runs: no EFA, no placement group, no multi-node" : network_fact(c)});
     if (c.nodes > 1 && x.request.job.copies == 1) out.push_back({"placement", placement_fact(o)});
-    out.push_back({"data", data_fact(x, c, o.needs)});
+    if (o.needs.dataset > Bytes{}  && !is_measured(x)) out.push_back({"data", data_fact(x, c, o.needs)});
     out.push_back({"checkpoint", checkpoint_fact(x, c, o)});
     out.push_back({"start-up", startup_fact(x, c, o)});
     out.push_back({"capacity", capacity_fact(x, c, o)});

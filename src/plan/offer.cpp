@@ -166,7 +166,7 @@ class Maker {
         if (!days) return std::nullopt;
         t.window = *days * kDay - a_.seconds("block.ends_early");
         if (firm) t.overflow = static_cast<double>(c_.nodes) * firm->rate;
-        RateLine l = line(*p, "Capacity Block, " + std::to_string(*days) + (*days == 1 ? " day" : " days"), c_.nodes);
+        RateLine l = line(*p, "Block of " + std::to_string(*days) + (*days == 1 ? " day" : " days"), c_.nodes);
         l.upfront = static_cast<double>(c_.nodes * *days) * (p->rate * kDay);
         t.lines = {l};
         auto o = finish(t);
@@ -193,7 +193,7 @@ class Maker {
         const bool by_block = prepaid && days && base <= a_.number("block.max_instances") && service_ != "SageMaker";
         if (!by_block && !firm) return std::nullopt;
         if (by_block) {
-            base_line = line(*prepaid, "Capacity Block, " + std::to_string(*days) + " days", base);
+            base_line = line(*prepaid, "Block of " + std::to_string(*days) + " days", base);
             base_line.upfront = static_cast<double>(base * *days) * (prepaid->rate * kDay);
         } else {
             base_line = line(*firm, "on demand", base);

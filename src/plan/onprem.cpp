@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "trainyard/base/text.hpp"
+#include "text_layout.hpp"
 #include "words.hpp"
 
 namespace trainyard::plan {
@@ -125,30 +126,25 @@ Result<OwnedAnswer> compare_onprem(const workload::OnPrem& q, const std::vector<
 }
 
 std::string onprem_text(const OwnedAnswer& a) {
-    const auto pad = [](std::string s, std::size_t n) {
-        if (s.size() < n) s.append(n - s.size(), ' ');
-        return s;
-    };
-    const auto right = [](std::string s, std::size_t n) { return s.size() < n ? std::string(n - s.size(), ' ') + s : s; };
-    std::string out = a.verdict + "\n\nOwned, over " + format_fixed(a.years, 0) + " years (replaces " + a.reference + ")\n";
+    std::string out = wrap(a.verdict, 100, 2) + "\n\nOwned, over " + format_fixed(a.years, 0) + " years (replaces " + a.reference + ")\n";
     for (const OwnedItem& i : a.items) {
-        out += "  " + pad(i.name, 20) + pad(i.detail, 42) + right(format_usd_cents(to_usd(i.amount)), 16) + "\n";
+        out += "  " + pad_right(i.name, 20) + pad_right(i.detail, 42) + pad_left(format_usd_cents(to_usd(i.amount)), 16) + "\n";
     }
-    out += "  " + pad("total", 62) + right(format_usd_cents(to_usd(a.total)), 16) + "\n";
+    out += "  " + pad_left("total", 62) + pad_left(format_usd_cents(to_usd(a.total)), 16) + "\n";
     out += "\nBreak-even use = owned cost / (hours x cloud price)\n";
-    out += "  " + pad("cloud price", 22) + right("$/h", 8) + right("as of", 14) + right("over " + format_fixed(a.years, 0) + " y", 12) +
-           right("over 4 y", 12) + "\n";
+    out += "  " + pad_left("cloud price", 22) + pad_left("$/h", 8) + pad_left("as of", 14) + pad_left("over " + format_fixed(a.years, 0) + " y", 12) +
+           pad_left("over 4 y", 12) + "\n";
     for (const BreakEven& b : a.break_even) {
-        out += "  " + pad(b.purchase, 22) + right(format_fixed(b.rate / kUsdPerHour, 2), 8) + right(b.provenance.as_of, 14) +
-               right(percent(b.utilisation), 12) + right(percent(b.longer), 12) + "\n";
+        out += "  " + pad_right(b.purchase, 22) + pad_left(format_fixed(b.rate / kUsdPerHour, 2), 8) + pad_left(b.provenance.as_of, 14) +
+               pad_left(percent(b.utilisation), 12) + pad_left(percent(b.longer), 12) + "\n";
     }
     out += "\nYour cases\n";
     for (const OwnedScenario& s : a.scenarios) {
-        out += "  $" + format_fixed(s.per_used_hour / kUsd, 2) + " per used hour · " + s.verdict + "\n";
+        out += "  " + wrap("$" + format_fixed(s.per_used_hour / kUsd, 2) + " per used hour: " + s.verdict, 96, 4) + "\n";
     }
-    out += "\nThe common rule \"own above 80 % use\" holds only against committed prices; the table above is the rule for "
-           "yours.\n";
-    for (const std::string& m : a.missing) out += "  - " + m + "\n";
+    out += "\n" + wrap("The common rule \"own above 80 % use\" holds only against committed prices; the table above is the rule "
+                       "for yours.", 100, 0) + "\n";
+    for (const std::string& m : a.missing) out += "  - " + wrap(m, 96, 4) + "\n";
     return out;
 }
 

@@ -132,12 +132,15 @@ std::string verdict_of(const Plan& p) {
         return s;
     }
     const Option& o = *p.chosen;
-    std::string s = "Rent " + describe_cluster(o.candidate) + " (" + std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) + " x " + device_name(*o.candidate.accelerator) +
-                    ") " + purchase_words(o.offer) + " in " + o.offer.region + ", on " + p.service.service + ": " +
-                    time_range(o.offer.wall) + ", " + money_range(o.offer.cost);
+    const std::string service = p.service.service.substr(0, p.service.service.find(" +"));
+    std::string s = "Rent " + describe_cluster(o.candidate) + " (" +
+                    std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) + " " +
+                    device_name(*o.candidate.accelerator) + "), " + purchase_words(o.offer) + ", " + o.offer.region + ", " +
+                    service + ": " + time_span(o.offer.wall.low, o.offer.wall.high) + ", " + money_compact(o.offer.cost.low);
+    if (o.offer.cost.high > o.offer.cost.low) s += " to " + money_compact(o.offer.cost.high);
     if (p.outcome == Outcome::tight) s += "; tight";
-    if (p.outcome == Outcome::over_budget) s += "; OVER BUDGET by " + format_usd(to_usd(o.offer.cost.expected) - *p.budget);
-    if (p.outcome == Outcome::too_slow) s += "; TOO SLOW by " + format_duration(o.offer.wall.expected - *p.deadline);
+    if (p.outcome == Outcome::over_budget) s += "; over budget by " + format_usd(to_usd(o.offer.cost.expected) - *p.budget);
+    if (p.outcome == Outcome::too_slow) s += "; too slow by " + format_duration(o.offer.wall.expected - *p.deadline);
     return s;
 }
 

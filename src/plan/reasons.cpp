@@ -77,6 +77,7 @@ void mapping_reason(const Context& x, std::vector<Weighted>& out) {
     const workload::Parallelism& p = c.training.parallel;
     const Bytes state = 16 * x.work.params * kByte;
     const bool adapters = x.request.job.method == workload::Method::lora || x.request.job.method == workload::Method::qlora;
+    if (x.request.job.copies > 1) return;
     if (c.devices() == 1 && !adapters) {
         out.push_back({75, "one device holds the model and the time allows it: nothing to communicate, nothing to scale"});
     } else if (adapters && c.devices() == 1) {

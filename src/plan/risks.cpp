@@ -56,9 +56,9 @@ void scaling_risk(const Context& x, std::vector<Weighted>& out) {
                            "--explain"});
     }
     const perf::MemoryBreakdown& m = c.prediction.memory;
-    if (m.capacity > Bytes{} && m.total > 0.93 * m.capacity) {
-        out.push_back({68, "memory is tight: " + percent(m.total / m.capacity) + " of the device; a longer sequence or a larger "
-                           "micro-batch runs out"});
+    if (m.capacity > Bytes{} && m.total > 0.93 * m.capacity && c.training.micro_batch == 1) {
+        out.push_back({68, "memory is tight: " + percent(m.total / m.capacity) + " of the device; nothing smaller is left to "
+                           "choose, so a longer sequence runs out"});
     }
     if (c.prediction.communication_share > 0.25) {
         out.push_back({66, "communication is " + percent(c.prediction.communication_share) +

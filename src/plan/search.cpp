@@ -106,6 +106,20 @@ int nodes_needed(perf::Predictor& predictor, const workload::Training& base, con
     return static_cast<int>(std::clamp(needed, 1.0, 1e6));
 }
 
+/// A Neuron run that is over before its first compile would be is no plan.
+void drop_shorter_than_compile(const Eligible& e, const TypeSearch& s) {
+    if (e.accelerator->vendor != "AWS") return;
+    const Seconds compile = s.assumptions->seconds("startup.neuron_compile");
+    const auto gone = std::erase_if(s.out->candidates, [&](const Candidate& c) {
+        return c.instance == e.instance && c.training_time() < compile;
+    });
+    const bool any = std::any_of(s.out->candidates.begin(), s.out->candidates.end(),
+                                 [&](const Candidate& c) { return c.instance == e.instance; });
+    if (gone == 0 || any) return;
+    s.out->rejections.push_back({e.instance->type, Lost::friction,
+                                 "the run is shorter than the first Neuron compile (" + format_duration(compile) + ")", 0});
+}
+
 /// No size up to here fits the memory: stop looking.
 constexpr int kHopelessNodes = 128;
 
@@ -121,6 +135,7 @@ void search_transformer(const Eligible& e, const std::vector<int>* forced, int m
         wide->accelerators = per_node;
         cluster = wide;
     }
+    if (s.request->fabric == FabricWish::tcp) cluster->inter = tcp_fallback(cluster->inter, *e.instance);
     perf::Predictor predictor(s.request->job.model, *cluster);
     workload::Training base = base_training(s.request->job, *s.work);
     base.precision = e.precision;
@@ -145,6 +160,7 @@ void search_transformer(const Eligible& e, const std::vector<int>* forced, int m
         fitted = true;
         s.out->candidates.push_back(candidate_of(e, nodes, *cluster, best, predictor, s));
     }
+    drop_shorter_than_compile(e, s);
     if (!fitted) s.out->rejections.push_back(too_big(e, last, *cluster));
 }
 

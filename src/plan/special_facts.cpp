@@ -25,9 +25,11 @@ FlopPerSecond rate_of(const catalog::Accelerator& a) {
     return peak ? *peak : a.peak_for(catalog::Precision::fp16).value_or(FlopPerSecond{});
 }
 
-std::optional<OutsidePrice> cheapest_named(const catalog::Catalog& catalog, const std::string& name) {
+std::optional<OutsidePrice> cheapest_named(const catalog::Catalog& catalog, const std::string& name,
+                                           const std::string& provider = {}) {
     std::optional<OutsidePrice> best;
     for (const catalog::Price& p : catalog.prices()) {
+        if (!provider.empty() && p.provider != provider) continue;
         if (is_aws(p) || p.accelerators < 1 || p.accelerator.find(name) == std::string::npos) continue;
         if (p.purchase != PurchaseType::on_demand) continue;
         const UsdPerSecond each = p.rate / static_cast<double>(p.accelerators);
@@ -51,7 +53,7 @@ void outside_fact(const Context& x, std::vector<Fact>& out) {
     const double slower = same ? 1.0 : rate_of(*c.accelerator) / rate_of(*reference);
     const Usd cost = slower * c.training_time() * p->per_accelerator;
     out.push_back({"outside AWS", who(*p) + ": about " + format_usd(cost) +
-                                      " for this run, on less reliable hosts and only if the data may leave AWS"});
+                                      " for this run, if the data may leave AWS; marketplace hosts are less reliable"});
 }
 
 void copies_facts(const Context& x, std::vector<Fact>& out) {
@@ -68,14 +70,22 @@ void copies_facts(const Context& x, std::vector<Fact>& out) {
     const Usd vast = hours * x.assumptions.number("guide.vast_a100") * kUsd;
     out.push_back({"guide's rates", format_count(hours) + " h x $1.875 = " + format_usd(spot) + " on P4d spot, x $0.75 = " +
                                         format_usd(vast) + " on Vast.ai (the guide prints $8K and $3.2K)"});
-    const auto spot_now = x.catalog.price("p4d.24xlarge", PurchaseType::spot, "us-east-2");
+    std::optional<catalog::Price> spot_now;
+    for (const std::string& region : regions_of(job)) {
+        const auto p = x.catalog.price("p4d.24xlarge", PurchaseType::spot, region);
+        if (p && (!spot_now || p->rate < spot_now->rate)) spot_now = p;
+    }
     const auto outside = cheapest_named(x.catalog, "A100");
     if (!spot_now || !outside) return;
     const UsdPerSecond each = spot_now->rate / 8.0;
-    out.push_back({"today's rates", "P4d spot " + per_hour(each) + " per A100 (us-east-2, " + spot_now->provenance.as_of +
+    out.push_back({"today's rates", "P4d spot " + per_hour(each) + " per A100 (" + spot_now->region + ", " + spot_now->provenance.as_of +
                                         ") = " + format_usd(hours * kHour * each) + "; " + who(*outside) + " = " +
                                         format_usd(hours * kHour * outside->per_accelerator) + ": the gap is " +
                                         percent(1 - outside->per_accelerator / each) + ", not 60 %"});
+    const auto vast_now = cheapest_named(x.catalog, "A100", "Vast.ai");
+    if (vast_now) {
+        out.push_back({"Vast.ai today", who(*vast_now) + " = " + format_usd(hours * kHour * vast_now->per_accelerator)});
+    }
     out.push_back({"elsewhere", "Vast.ai-class hosts: check reliability and verified status, copy the base weights to every "
                                 "host, no regulated data"});
 }

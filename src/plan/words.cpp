@@ -14,6 +14,23 @@ std::string money_short(MicroUsd m) {
     return usd < 100 ? format_usd_cents(to_usd(m)) : "$" + grouped(std::lround(usd));
 }
 
+std::string money_compact(MicroUsd m) {
+    const double usd = to_usd(m) / kUsd;
+    if (usd >= 1e6) return "$" + format_fixed(usd / 1e6, usd >= 1e8 ? 0 : 1) + "M";
+    if (usd >= 1e4) return "$" + format_fixed(usd / 1e3, 1) + "k";
+    return money_short(m);
+}
+
+std::string time_span(Seconds low, Seconds high) {
+    const auto in = [&](Seconds unit, const char* name) {
+        const int digits = high / unit < 100 ? 1 : 0;
+        return format_fixed(low / unit, digits) + " to " + format_fixed(high / unit, digits) + " " + name;
+    };
+    if (high >= 2 * kDay) return in(kDay, "d");
+    if (high >= 2 * kHour) return in(kHour, "h");
+    return in(kMinute, "min");
+}
+
 std::string more(double ratio) {
     if (ratio >= 3) return times(ratio);
     return format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) + " %";

@@ -9,6 +9,9 @@ namespace trainyard::plan {
 
 std::string money(MicroUsd m);                 ///< "$12,345"
 std::string money_short(MicroUsd m);           ///< "$12,345", "$72.8M" from ten million
+std::string money_compact(MicroUsd m);         ///< "$8.05", "$3,569", "$15.0k", "$1.2M"
+/// "3.1 to 6.4 d": one unit for both ends.
+std::string time_span(Seconds low, Seconds high);
 std::string money_range(const MoneyRange& r);  ///< "$11,900 to $13,400", or one number if paid up front
 std::string time_range(const TimeRange& r);    ///< "22.1 d (20.4 to 24.8 d)"
 std::string gb(Bytes b);                       ///< "182 GB"

@@ -3,7 +3,8 @@
 //
 // Tiers, in order: guaranteed capacity that meets deadline and budget with the whole 80 % range; the same in expectation
 // ("tight"); then offers that lean on spot. Inside a tier the cheapest wins (plus what a day of delay is worth, if the
-// user says so); options within `choice.near_equal` of it count as equal, and among those the fewest nodes win, then
+// user says so); options within `choice.near_equal` of it (`choice.impatience`
+// when no deadline is given) count as equal, and among those the fewest nodes win, then
 // the smaller product of time and money, then the simpler mapping.
 
 #include <optional>

@@ -26,6 +26,8 @@ struct Observed {
 };
 
 enum class SpotPreference { when_safe, always };
+/// Does the cluster's EFA work? `tcp` shows what a broken or missing fabric does to the plan.
+enum class FabricWish { efa, tcp };
 /// How large a plan the caller wants computed: the scaling curve costs extra searches.
 enum class Detail { summary, full };
 
@@ -37,6 +39,7 @@ struct Request {
     std::optional<Usd> value_per_day;  ///< what finishing one day earlier is worth
     std::optional<Observed> observed;
     SpotPreference spot_preference = SpotPreference::when_safe;
+    FabricWish fabric = FabricWish::efa;
     Detail detail = Detail::summary;
 };
 
