@@ -227,7 +227,14 @@ class Decoder {
         }
         out_.unknown.push_back(
             "\"" + type + "\" is not in our instance table: the parts above are all we can tell");
-        out_.nearest = catalog_.nearest_instance(type);
+        std::vector<std::string> same_letters;  // a near name of another family would help nobody
+        for (const Instance& i : catalog_.instances()) {
+            if (i.type.size() > p_.letters.size() && i.type.starts_with(p_.letters) &&
+                is_digit(i.type[p_.letters.size()])) {
+                same_letters.push_back(i.type);
+            }
+        }
+        out_.nearest = trainyard::nearest(type, same_letters);
     }
 
     void find_neighbours() {

@@ -126,10 +126,25 @@ TEST(Decode, an_unknown_type_gives_what_the_grammar_gives) {
 }
 
 TEST(Decode, garbage_is_refused) {
-    for (const char* bad :
-         {"", " ", "hello", "p5.48xlarges", "p5..48xlarge", ".48xlarge", "48xlarge", "5p.48xlarge",
-          "p5.", "a.b.c.d", "p.48xlarge", "p5-.48xlarge", "u-tb1.large", "p555.large",
-          "p5.999999999999xlarge.x", "\xff\xfe", "p5 en.48xlarge", "q.xlarge", "p99999999999-b200.large",
+    for (const char* bad : {"",
+                            " ",
+                            "hello",
+                            "p5.48xlarges",
+                            "p5..48xlarge",
+                            ".48xlarge",
+                            "48xlarge",
+                            "5p.48xlarge",
+                            "p5.",
+                            "a.b.c.d",
+                            "p.48xlarge",
+                            "p5-.48xlarge",
+                            "u-tb1.large",
+                            "p555.large",
+                            "p5.999999999999xlarge.x",
+                            "\xff\xfe",
+                            "p5 en.48xlarge",
+                            "q.xlarge",
+                            "p99999999999-b200.large",
                             "u-9tb99999999999.large"}) {
         const auto d = decode(bad, naming(), catalog());
         ASSERT_FALSE(d.has_value()) << bad;

@@ -14,9 +14,10 @@ constexpr std::string_view kAcceleratorRequired[] = {
     "id",   "name",   "vendor", "architecture", "memory_gib", "memory_bandwidth_gb_per_s",
     "link", "status", "as_of",  "source"};
 constexpr std::string_view kAcceleratorOptional[] = {
-    "aliases",        "launch_year",   "memory_nominal_gb", "memory_type", "fp32_tflops",
-    "tf32_tflops",    "fp16_tflops",   "bf16_tflops",       "fp8_tflops",  "fp4_tflops",
-    "link_name",      "link_gb_per_s", "tdp_watt",          "notes",       "achievable_bf16_tflops",
+    "aliases",        "use",         "launch_year", "memory_nominal_gb",
+    "memory_type",    "fp32_tflops", "tf32_tflops", "fp16_tflops",
+    "bf16_tflops",    "fp8_tflops",  "fp4_tflops",  "link_name",
+    "link_gb_per_s",  "tdp_watt",    "notes",       "achievable_bf16_tflops",
     "multiprocessors"};
 constexpr std::string_view kInstanceRequired[] = {
     "type",         "family",  "vcpu",   "memory_gib", "accelerator",
@@ -85,6 +86,13 @@ void Loader::read_accelerators() {
         a.vendor = row.required("vendor");
         a.architecture = row.required("architecture");
         a.launch_year = row.count("launch_year");
+        if (const std::string use = row.text("use"); !use.empty()) {
+            const auto parsed = parse_use(use);
+            if (!parsed)
+                row.error("use: \"" + use + "\" is not known", "",
+                          "one of training, inference, graphics");
+            a.use = parsed.value_or(Use::training);
+        }
         a.memory = row.required_positive("memory_gib") * kGiB;
         a.memory_bandwidth = row.required_positive("memory_bandwidth_gb_per_s") * kGBPerSecond;
         for (int p = 0; p < kPrecisionCount; ++p) {

@@ -59,6 +59,9 @@ constexpr Names<Status, 7> kStatuses = {{{Status::guide_claim, "guide_claim"},
                                          {Status::modelled, "modelled"},
                                          {Status::assumed, "assumed"}}};
 
+constexpr Names<Use, 3> kUses = {
+    {{Use::training, "training"}, {Use::inference, "inference"}, {Use::graphics, "graphics"}}};
+
 }  // namespace
 
 std::string_view to_string(Precision p) { return name_of(kPrecisions, p); }
@@ -69,5 +72,8 @@ std::string_view to_string(LinkKind k) { return name_of(kLinks, k); }
 std::optional<LinkKind> parse_link_kind(std::string_view s) { return value_of(kLinks, s); }
 std::string_view to_string(Status s) { return name_of(kStatuses, s); }
 std::optional<Status> parse_status(std::string_view s) { return value_of(kStatuses, s); }
+
+std::string_view to_string(Use u) { return name_of(kUses, u); }
+std::optional<Use> parse_use(std::string_view s) { return value_of(kUses, s); }
 
 }  // namespace trainyard::catalog

@@ -39,8 +39,9 @@ std::vector<Diagnostic> stale_prices(std::span<const Price> prices, std::string_
     if (all.size() > most) {
         out.push_back({Severity::warning,
                        {},
-                       std::to_string(all.size() - most) + " more prices are older than " +
-                           std::to_string(limit_days) + " days",
+                       std::to_string(all.size() - most) +
+                           (all.size() - most == 1 ? " more price is" : " more prices are") +
+                           " older than " + std::to_string(limit_days) + " days",
                        "",
                        ""});
     }

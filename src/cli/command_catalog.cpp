@@ -37,6 +37,7 @@ Result<CatalogQuery> query_of(const Args& args) {
     q.purchase = *catalog::parse_purchase(args.text("purchase"));
     q.sort = args.text("sort");
     q.is_reversed = args.flag("reverse");
+    q.for_training = args.flag("training");
     q.with_all = args.flag("all");
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
     return q;
@@ -210,6 +211,9 @@ std::vector<Option> options() {
         list_option("columns", "NAMES", "which columns of the table, in this order"),
         text_option("format", "FORMAT", "how to print", "table", {"table", "json", "csv"}),
         flag_option("json", "same as --format json"),
+        flag_option("training",
+                    "only types one would train on: no inference or graphics parts, no fractions, "
+                    "not retired"),
         flag_option("all", "also retired types and types without accelerator"),
         flag_option("guide-table",
                     "the instance table of a practitioner's guide, with corrections"),
@@ -229,7 +233,9 @@ Command catalog_command() {
             "accelerator (H100).\n"
             "`catalog accelerators` lists the accelerators; `catalog prices p5.48xlarge` lists "
             "every price known.",
-        .examples = {{"trainyard catalog --sort efa-per-gpu",
+        .examples = {{"trainyard catalog --training --sort price-per-pflop",
+                      "Where a training FLOP is cheapest at list price"},
+                     {"trainyard catalog --sort efa-per-gpu",
                       "Which instances give an accelerator the most network"},
                      {"trainyard catalog p5 --json", "Everything known about P5, for a program"},
                      {"trainyard catalog prices p5.48xlarge --region us-east-1",

@@ -2,6 +2,9 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+#include <cmath>
+#include <map>
 #include <set>
 
 #include "trainyard/base/text.hpp"
@@ -146,7 +149,7 @@ Node accelerator_node(const CatalogRow& r) {
     const Accelerator& a = *r.accelerator;
     Node n = Node::map();
     n.set("id", a.id).set("name", a.name).set("architecture", a.architecture);
-    n.set("memory_bytes", a.memory / kByte);
+    n.set("memory_bytes", std::round(a.memory / kByte));
     n.set("memory_bytes_per_second", a.memory_bandwidth.base());
     n.set("peak_fp16_flop_per_second", optional_flops(a.peak_for(catalog::Precision::fp16)));
     n.set("peak_bf16_flop_per_second", optional_flops(a.peak_for(catalog::Precision::bf16)));

@@ -174,6 +174,10 @@ bool is_wanted(const Catalog& c, const CatalogQuery& q, const Instance& i) {
     };
     const bool is_named = !q.filters.empty() || !q.families.empty();
     if (!q.with_all && !is_named && (i.retired || i.accelerator.empty())) return false;
+    if (q.for_training && (i.retired || i.accelerators < 1 ||
+                           c.accelerator(i.accelerator)->use != catalog::Use::training)) {
+        return false;
+    }
     if (!any(q.filters, [&](const std::string& f) { return matches(c, i, f); })) return false;
     if (!any(q.families, [&](const std::string& f) { return i.family == f; })) return false;
     if (!any(q.accelerators, [&](const std::string& a) { return is_accelerator_of(c, i, a); }))

@@ -22,7 +22,8 @@ struct CatalogQuery {
     catalog::PurchaseType purchase = catalog::PurchaseType::on_demand;
     std::string sort;  ///< one of sort_keys(), empty for the table's order
     bool is_reversed = false;
-    bool with_all = false;  ///< also retired types and types without accelerator
+    bool for_training = false;  ///< only whole accelerators that are sold for training, not retired
+    bool with_all = false;      ///< also retired types and types without accelerator
 };
 
 struct CatalogRow {

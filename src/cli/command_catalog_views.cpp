@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cmath>
 
 #include "command_catalog_fields.hpp"
 #include "trainyard/base/text.hpp"
@@ -50,8 +51,9 @@ Node accelerator_record(const Accelerator& a, const Catalog& c) {
         .set("name", a.name)
         .set("vendor", a.vendor)
         .set("architecture", a.architecture);
+    n.set("use", to_string(a.use));
     n.set("launch_year", a.launch_year ? Node::integer(*a.launch_year) : Node());
-    n.set("memory_bytes", a.memory / kByte)
+    n.set("memory_bytes", std::round(a.memory / kByte))
         .set("memory_bytes_per_second", a.memory_bandwidth.base());
     for (int p = 0; p < catalog::kPrecisionCount; ++p) {
         const auto precision = static_cast<catalog::Precision>(p);

@@ -22,11 +22,30 @@ using doc::Node;
 
 namespace {
 
+/// Who says so: AWS's naming page, nobody, or the rule of thumb for sizes.
 const char* standing(const NamePart& p) {
     if (p.role == "size") return "usual";
-    return p.documented == Yes::yes  ? "AWS documents it"
-           : p.documented == Yes::no ? "not documented"
-                                     : "";
+    return p.documented == Yes::yes  ? "documented"
+           : p.documented == Yes::no ? "undocumented"
+                                     : "unknown";
+}
+
+/// Lines of at most `width` characters, the second and later ones after `indent` blanks.
+std::string wrapped(const std::string& first, const std::string& text, std::size_t indent,
+                    int width) {
+    const std::size_t limit = static_cast<std::size_t>(std::max(width, 60));
+    std::string out;
+    std::string line = first;
+    for (const std::string_view word : split(text, ' ')) {
+        if (display_width(line) + 1 + display_width(word) > limit) {
+            out += line + "\n";
+            line = std::string(indent, ' ') + std::string(word);
+            continue;
+        }
+        if (!line.empty() && line.back() != ' ') line += ' ';
+        line += word;
+    }
+    return out + line + "\n";
 }
 
 std::string network_of(const catalog::Instance& i) {
@@ -87,7 +106,15 @@ std::string generations(const std::vector<LaunchEvent>& timeline) {
             out += generation + " " + event->date;
         previous = event;
     }
-    return out;
+    // "p6" -> "p7": the next name in the row, which our table does not have.
+    const std::string& last = first.rbegin()->first;
+    const std::string checked = std::max_element(timeline.begin(), timeline.end(),
+                                                 [](const LaunchEvent& a, const LaunchEvent& b) {
+                                                     return a.provenance.as_of < b.provenance.as_of;
+                                                 })
+                                    ->provenance.as_of;
+    return out + fmt::format("; no {}{} in our table of {}", last.substr(0, last.size() - 1),
+                             last.back() - '0' + 1, checked);
 }
 
 std::vector<LaunchEvent> line_of(const catalog::Naming& naming, std::string_view line) {
@@ -104,37 +131,32 @@ void print_history(const DecodedName& d, const catalog::Naming& naming, Io& io) 
         return;
     }
     print_timeline(d.timeline, "Timeline", d.family, io);
-    io.out << "  generations: " << generations(d.timeline) << "\n";
+    io.out << wrapped("  generations: ", generations(d.timeline), 4, io.width);
     if (d.timeline.front().line != "P") return;
     const std::vector<LaunchEvent> trn = line_of(naming, "Trn");
     print_timeline(trn, "Beside it, AWS's own training chips", "", io);
-    io.out << "  generations: " << generations(trn) << "\n";
+    io.out << wrapped("  generations: ", generations(trn), 4, io.width);
 }
 
 void print_rules(const DecodedName& d, Io& io) {
     for (const NameRule& r : d.folklore) {
-        io.out << fmt::format("  folklore: {}\n            {}\n", r.text, r.against);
+        io.out << wrapped("  folklore: ", r.text, 12, io.width);
+        io.out << wrapped("    against it: ", r.against, 16, io.width);
     }
-    for (const NameRule& r : d.confusable)
-        io.out << fmt::format("  not to be confused with {}: {}\n", r.scope, r.text);
+    for (const NameRule& r : d.confusable) {
+        io.out << wrapped("  not to be confused with " + r.scope + ": ", r.text, 4, io.width);
+    }
 }
 
 void print(const DecodedName& d, const catalog::Catalog& c, Io& io) {
     io.out << io.paint(Tone::bold, d.name) << "\n";
     std::size_t widest = 4;
-    std::size_t meaning = 0;
+    for (const NamePart& p : d.parts) widest = std::max(widest, p.text.size());
     for (const NamePart& p : d.parts) {
-        widest = std::max(widest, p.text.size());
-        meaning = std::max(meaning, display_width(p.meaning));
+        io.out << fmt::format("  {:<{}}  {:<10}  {:<12}  {}\n", p.text, widest, p.role, standing(p),
+                              p.meaning);
     }
-    for (const NamePart& p : d.parts) {
-        const std::string padding(meaning - display_width(p.meaning), ' ');
-        std::string line = fmt::format("  {:<{}}  {:<10}  {}{}  {}", p.text, widest, p.role,
-                                       p.meaning, padding, standing(p));
-        line.erase(line.find_last_not_of(' ') + 1);
-        io.out << line << "\n";
-    }
-    if (d.instance) io.out << "  it is: " << what_it_is(*d.instance, c) << "\n";
+    if (d.instance) io.out << wrapped("  it is: ", what_it_is(*d.instance, c), 9, io.width);
     if (!d.instance && !d.size.empty())
         io.out << "  not in our instance table" << (d.nearest ? "; nearest: " + *d.nearest : "")
                << "\n";

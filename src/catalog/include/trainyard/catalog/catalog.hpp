@@ -45,6 +45,11 @@ enum class LinkKind { none, pcie, nvlink_mesh, nvswitch, neuronlink_torus, nvl72
 std::string_view to_string(LinkKind k);
 std::optional<LinkKind> parse_link_kind(std::string_view s);
 
+/// What the vendor sells it for. A graphics or inference part may train in theory; nobody plans it.
+enum class Use { training, inference, graphics };
+std::string_view to_string(Use u);
+std::optional<Use> parse_use(std::string_view s);
+
 /// One accelerator (a GPU or a Neuron chip, not a core).
 struct Accelerator {
     std::string id;  ///< "H100-80", the name used in data files: short family + memory in GB
@@ -53,6 +58,7 @@ struct Accelerator {
     std::string vendor;  ///< "NVIDIA", "AWS", "Intel", "AMD"
     std::string architecture;
     std::optional<int> launch_year;
+    Use use = Use::training;
     Bytes memory;  ///< as the device reports it: what a process can really allocate before driver
                    ///< overhead
     BytesPerSecond memory_bandwidth;
