@@ -54,7 +54,7 @@ AttentionTime unfused(const workload::Model& m, const LayerShape& s, const Devic
     const Seconds values = gemm_time(d, {rows, h.v_dim, seq, batch});
     const double cells = batch * rows * seq;
     // Softmax reads and writes 16-bit scores, dropout reads, writes and stores a one-byte mask.
-    const double bytes = cells * (2 + 2 + 2 + 2 + 1) * d.constants->unfused_attention_traffic;
+    const double bytes = cells * (2 + 2 + 2 + 2 + 1) * d.arch->unfused_attention_traffic;
     const Seconds streaming = bytes * kByte / d.memory_rate + 3.0 * d.kernel_gap;
     // Backward: two products each for scores and values, streaming over the same cells with gradients.
     return {scores + values + streaming, 2.0 * (scores + values) + 1.2 * streaming};

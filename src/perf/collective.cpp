@@ -69,18 +69,23 @@ Seconds all_reduce(const Network& n, Group g, Bytes size) {
     return (std::min(ring, tree) + c.collective_base_us * kUs) * kSecond;
 }
 
-Seconds all_to_all(const Network& n, Group g, Bytes size) {
-    if (g.ranks <= 1 || size <= Bytes{}) return {};
+Seconds all_to_all(const Network& n, Group g, const ExpertTraffic& t) {
+    if (g.ranks <= 1 || t.tokens <= 0) return {};
     const GlobalConstants& c = *n.constants;
-    const double bytes = size / kByte;
-    const double to_each = bytes / g.ranks;
+    const double row = t.row / kByte;
+    const double copies = t.tokens * t.top_k;
     const double intra = n.intra / (kByte / kSecond);
-    const double same_node = to_each * (g.per_node - 1) / (intra * ramp(n, Hop::inside_node, to_each * g.per_node));
-    double seconds = same_node;
+    const double inside = copies * row * (g.per_node - 1) / g.ranks;
+    double seconds = inside / (intra * ramp(n, Hop::inside_node, copies * row / g.ranks * g.per_node));
     if (g.nodes() > 1) {
+        const double nodes = g.nodes();
+        // Expected distinct remote nodes of a token's experts, or all its remote copies.
+        const double remote = t.once_per_node ? (nodes - 1) * (1 - std::pow(1 - 1 / nodes, t.top_k))
+                                              : t.top_k * (nodes - 1) / nodes;
+        const double bytes = t.tokens * row * remote;
         const double per_accelerator = n.inter_node / (kByte / kSecond) / n.per_node;
-        const double remote = to_each * (g.ranks - g.per_node) / (per_accelerator * ramp(n, Hop::across_nodes, to_each * g.per_node));
-        seconds = std::max(same_node, remote) + c.inter_latency_us * kUs * std::log2(g.nodes() + 1);
+        const double out = bytes / (per_accelerator * ramp(n, Hop::across_nodes, bytes / (nodes - 1)));
+        seconds = std::max(seconds, out) + c.inter_latency_us * kUs * std::log2(nodes + 1);
     }
     return (seconds + c.collective_base_us * kUs + c.intra_latency_us * kUs) * kSecond;
 }

@@ -31,8 +31,15 @@ Group make_group(int ranks, int stride, int accelerators_per_node);
 Seconds all_reduce(const Network& n, Group g, Bytes size);
 Seconds all_gather(const Network& n, Group g, Bytes size);
 inline Seconds reduce_scatter(const Network& n, Group g, Bytes size) { return all_gather(n, g, size); }
-/// `size` is what one rank sends in total, its own part included.
-Seconds all_to_all(const Network& n, Group g, Bytes size);
+/// Expert dispatch or combine: every rank sends `tokens` rows of `row` bytes, each to `top_k` experts spread evenly.
+/// `once_per_node` = a row crosses to a node once and is copied there (DeepEP, arXiv 2412.19437 sec. 3.2.2).
+struct ExpertTraffic {
+    double tokens = 0;
+    Bytes row;
+    int top_k = 1;
+    bool once_per_node = false;
+};
+Seconds all_to_all(const Network& n, Group g, const ExpertTraffic& t);
 /// One neighbour to the next; `crosses` = the hop leaves the node, where `sharers` ranks of the node send at once.
 enum class Hop { inside_node, across_nodes };
 Seconds point_to_point(const Network& n, Hop hop, int sharers, Bytes size);

@@ -21,7 +21,7 @@ struct GlobalName {
 constexpr GlobalName kGlobals[] = {
     FIELD(tile_128), FIELD(tile_64), FIELD(tile_32), FIELD(wave_quantisation),
     FIELD(kernel_gap_us), FIELD(eager_traffic), FIELD(fused_traffic), FIELD(compiled_traffic), FIELD(eager_kernels),
-    FIELD(compiled_kernels), FIELD(unfused_attention_traffic), FIELD(fp8_cast_traffic), FIELD(flash_half_sequence),
+    FIELD(compiled_kernels), FIELD(fp8_cast_traffic), FIELD(flash_half_sequence),
     FIELD(host_us_per_kernel), FIELD(checkpoint_host_us), FIELD(skew_us_per_pair), FIELD(graph_us_per_kernel), FIELD(step_overhead_ms), FIELD(microbatch_overhead_ms),
     FIELD(intra_latency_us), FIELD(inter_latency_us), FIELD(collective_base_us), FIELD(inter_fraction),
     FIELD(inter_fraction_large), FIELD(tcp_fraction), FIELD(omni_path_fraction), FIELD(half_message_mb), FIELD(half_message_intra_mb), FIELD(p2p_fraction), FIELD(bucket_overlap), FIELD(shard_overlap),
@@ -37,7 +37,7 @@ struct ArchitectureName {
 #define FIELD(x) {#x, &ArchitectureConstants::x}
 constexpr ArchitectureName kArchitectures[] = {FIELD(gemm_fraction),     FIELD(gemm_fraction_fp8), FIELD(gemm_fraction_fp4),
                                                FIELD(k_prologue), FIELD(memory_fraction),   FIELD(flash_forward),     FIELD(flash_backward),
-                                               FIELD(modern_attention_gain), FIELD(link_fraction)};
+                                               FIELD(modern_attention_gain), FIELD(unfused_attention_traffic), FIELD(link_fraction)};
 #undef FIELD
 
 bool set_constant(Constants& c, std::string_view name, std::string_view architecture, double value) {

@@ -266,9 +266,9 @@ void expert_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, co
     if (s.expert <= 1) return;
     const Group g = make_group(s.expert, s.expert_tensor, n.per_node);
     const double own = b.tokens() * s.expert_tensor / s.tensor;
-    const Bytes size = own * m.moe->experts_per_token * m.hidden * d.element_bytes * kByte;
     const double shown = stack.expert_overlap ? 1 - d.constants->expert_overlap : 1;
-    const Seconds once = all_to_all(n, g, size) * d.constants->expert_imbalance * shown;
+    const ExpertTraffic traffic{own, m.hidden * d.element_bytes * kByte, m.moe->experts_per_token, stack.expert_once_per_node};
+    const Seconds once = all_to_all(n, g, traffic) * d.constants->expert_imbalance * shown;
     b.expert_comm(2.0 * once);
 }
 

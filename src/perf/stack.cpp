@@ -62,6 +62,7 @@ Stack read_stack(RowReader r) {
                                 {{"fused", Fusion::fused}, {"eager", Fusion::eager}, {"compiled", Fusion::compiled}});
     s.host = r.choice<HostMode>("host", {{"eager", HostMode::eager}, {"graphs", HostMode::graphs}});
     s.data_overlap = r.flag("data_overlap");
+    s.expert_once_per_node = r.flag("expert_once_per_node");
     s.expert_overlap = r.flag("expert_overlap");
     s.step_overhead_ms = r.number("step_overhead_ms", 0);
     s.tensor_overlap = r.flag("tensor_overlap");

@@ -21,6 +21,7 @@ struct ArchitectureConstants {
     double flash_forward = 0.55;       ///< fused attention, of the bf16 peak, long sequences
     double flash_backward = 0.45;
     double modern_attention_gain = 1.0;  ///< FlashAttention-3 / cuDNN kernels against FlashAttention-2
+    double unfused_attention_traffic = 1.4;  ///< bytes per score against one read and write of each tensor
     double link_fraction = 0.78;       ///< large-message bus bandwidth inside a node, of the link
 };
 
@@ -38,7 +39,6 @@ struct GlobalConstants {
     double compiled_traffic = 1.0;
     double eager_kernels = 1.6;     ///< kernels launched against the fused count
     double compiled_kernels = 0.7;
-    double unfused_attention_traffic = 1.5;
     double fp8_cast_traffic = 1.0;  ///< quantise-and-transpose passes per GEMM operand
     double flash_half_sequence = 350;  ///< sequence at which fused attention reaches half its peak
     // Host

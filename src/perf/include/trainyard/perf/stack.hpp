@@ -24,6 +24,7 @@ struct Stack {
     Fusion fusion = Fusion::fused;
     HostMode host = HostMode::eager;
     bool data_overlap = true;           ///< gradient reduction and weight gathering run under compute
+    bool expert_once_per_node = false;  ///< dispatch sends a token to a node once (DeepEP, HybridEP)
     bool expert_overlap = false;        ///< all-to-all overlapped with experts of another chunk
     double step_overhead_ms = 0;        ///< host work per step beyond launches (lazy tracing); 0 = the global constant
     bool tensor_overlap = false;        ///< TP collectives tiled into GEMMs (userbuffers)
