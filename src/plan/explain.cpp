@@ -161,10 +161,9 @@ std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog
     d.without_fabric = *one / *tcp;
     const bool like_tcp = std::fabs(std::log(seen.speedup / d.without_fabric)) < std::fabs(std::log(seen.speedup / d.with_fabric));
     const std::string n = std::to_string(seen.nodes);
-    d.verdict = "observed " + times(seen.speedup) + " on " + n + " nodes; the model expects " + times(d.with_fabric) +
-                " with EFA (at most " + n + ") and " + times(d.without_fabric) + " over TCP: " +
-                (like_tcp ? "this is the signature of a TCP fallback, not of too few devices"
-                          : "EFA seems to work; look at the mapping and the input pipeline");
+    d.verdict = times(seen.speedup) + " on " + n + " nodes, expected " + times(d.with_fabric) + " with EFA (at most " + n +
+                ") and " + times(d.without_fabric) + " over TCP: " +
+                (like_tcp ? "a TCP fallback" : "EFA works; look at the mapping and the input pipeline");
     if (!like_tcp) return d;
     d.checks = {
         "NCCL log: \"NET/Socket\" means TCP; a good run prints \"NET/OFI Selected Provider is efa\"",

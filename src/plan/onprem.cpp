@@ -130,9 +130,9 @@ std::string onprem_text(const OwnedAnswer& a) {
     for (const OwnedItem& i : a.items) {
         out += "  " + pad_right(i.name, 20) + pad_right(i.detail, 42) + pad_left(format_usd_cents(to_usd(i.amount)), 16) + "\n";
     }
-    out += "  " + pad_left("total", 62) + pad_left(format_usd_cents(to_usd(a.total)), 16) + "\n";
+    out += "  " + pad_right("total", 62) + pad_left(format_usd_cents(to_usd(a.total)), 16) + "\n";
     out += "\nBreak-even use = owned cost / (hours x cloud price)\n";
-    out += "  " + pad_left("cloud price", 22) + pad_left("$/h", 8) + pad_left("as of", 14) + pad_left("over " + format_fixed(a.years, 0) + " y", 12) +
+    out += "  " + pad_right("cloud price", 22) + pad_left("$/h", 8) + pad_left("as of", 14) + pad_left("over " + format_fixed(a.years, 0) + " y", 12) +
            pad_left("over 4 y", 12) + "\n";
     for (const BreakEven& b : a.break_even) {
         out += "  " + pad_right(b.purchase, 22) + pad_left(format_fixed(b.rate / kUsdPerHour, 2), 8) + pad_left(b.provenance.as_of, 14) +

@@ -246,7 +246,7 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog, 
     for (const std::string& type : request.why_not) {
         p.why_not.push_back(why_not(type, request, p.work, catalog, a, p.chosen));
     }
-    p.verdict = verdict_of(p);
+    p.verdict = p.diagnosis ? "Measured " + p.diagnosis->verdict : verdict_of(p);
     p.next = next_command(p, a);
     warn_prices(p, a);
     list_assumptions(p, request, a);

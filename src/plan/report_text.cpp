@@ -19,12 +19,12 @@ class Page {
     std::string build() {
         line(bold(wrap(p_.verdict, kWidth, 2)));
         line(dim(clip(p_.job, kWidth)));
+        diagnosis();
         table();
         facts();
         list("Why", p_.reasons, 3);
         list("Risks", p_.risks, 3);
         shortfall();
-        diagnosis();
         bill();
         why_not();
         if (style_.explain) explain();
@@ -78,9 +78,8 @@ class Page {
     }
 
     void diagnosis() {
-        if (!p_.diagnosis) return;
-        line("\n" + bold("Your measurement"));
-        line("  " + wrap(p_.diagnosis->verdict, kWidth - 2, 2));
+        if (!p_.diagnosis || p_.diagnosis->checks.empty()) return;
+        line("\n" + bold("Check, most likely cause first"));
         int n = 0;
         for (const std::string& s : p_.diagnosis->checks) line("  " + std::to_string(++n) + ". " + wrap(s, kWidth - 5, 5));
     }
@@ -184,7 +183,7 @@ class Page {
             const std::string knee = s.devices == p_.scaling->knee_devices ? "  < knee" : "";
             line("  " + pad_left(std::to_string(s.devices), 6) + " devices " + pad_left(format_duration(s.step), 9) +
                  pad_left(percent(s.efficiency), 7) + "  comm " + pad_left(percent(s.communication_share), 5) + "  " +
-                 pad_right(std::string(static_cast<std::size_t>(std::clamp(s.efficiency, 0.0, 1.1) * 24 + 0.5), '#'), 27) +
+                 pad_right(std::string(static_cast<std::size_t>(std::clamp(s.efficiency, 0.0, 1.1) * 20 + 0.5), '#'), 23) +
                  clip(s.mapping, 22) + knee);
         }
         line("  " + wrap(p_.scaling->dp_warning, kWidth - 2, 2));
