@@ -10,6 +10,7 @@
 
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/csv.hpp"
+#include "trainyard/doc/node.hpp"
 
 namespace trainyard::catalog {
 namespace {
@@ -176,13 +177,53 @@ TEST(Dates, days_between_iso_dates) {
     }
 }
 
-// Every accelerator that a published run names can be looked up, so that validation can predict it.
-TEST(PublishedRuns, every_accelerator_is_known) {
-    std::ifstream in("../shared/data/runs_open.csv");
-    if (!in) GTEST_SKIP() << "../shared/data/runs_open.csv is not here";
+std::string read_text(const char* path) {
+    std::ifstream in(path);
     std::stringstream text;
     text << in.rdbuf();
-    const auto table = doc::parse_csv(text.str(), "runs_open.csv");
+    return text.str();
+}
+
+bool documents(const std::string& page, const std::string& word) {
+    return page.find("`" + word + "`") != std::string::npos;
+}
+
+TEST(ReferencePage, names_every_column_of_every_table) {
+    const std::string page = read_text("docs/reference/catalog.md");
+    ASSERT_FALSE(page.empty()) << "run from the repository root";
+    for (const auto& [name, text] : Catalog::embedded_tables()) {
+        EXPECT_TRUE(documents(page, name) || page.find(name) != std::string::npos) << name;
+        const auto table = doc::parse_csv(text, name);
+        ASSERT_TRUE(table.has_value());
+        for (const std::string& column : table->header())
+            EXPECT_TRUE(documents(page, column)) << name << ": " << column;
+    }
+}
+
+void expect_documented(const std::string& page, const doc::Node& node) {
+    for (const auto& [key, value] : node.members()) {
+        EXPECT_TRUE(documents(page, key)) << key;
+        expect_documented(page, value);
+    }
+    for (const doc::Node& item : node.items()) expect_documented(page, item);
+}
+
+TEST(ReferencePage, names_every_key_of_the_printed_json) {
+    const std::string page = read_text("docs/reference/catalog.md");
+    for (const char* golden :
+         {"tests/golden/catalog/p5-json/stdout", "tests/golden/catalog/accelerator-json/stdout",
+          "tests/golden/catalog/prices-json/stdout", "tests/golden/decode/json/stdout"}) {
+        const auto json = doc::parse_json(read_text(golden), golden);
+        ASSERT_TRUE(json.has_value()) << golden;
+        expect_documented(page, *json);
+    }
+}
+
+// Every accelerator that a published run names can be looked up, so that validation can predict it.
+TEST(PublishedRuns, every_accelerator_is_known) {
+    const std::string text = read_text("../shared/data/runs_open.csv");
+    if (text.empty()) GTEST_SKIP() << "../shared/data/runs_open.csv is not here";
+    const auto table = doc::parse_csv(text, "runs_open.csv");
     ASSERT_TRUE(table.has_value());
     std::set<std::string> names;
     for (std::size_t r = 0; r < table->size(); ++r) names.emplace(table->cell(r, "accelerator"));
