@@ -34,6 +34,8 @@ Result<Outcome> run_validate(const Args& args, Io& io) {
     const std::vector<validate::Scored> scored = validate::score(*runs, *constants);
     if (args.flag("json")) {
         io.out << doc::write_json(validate::render_json(scored));
+    } else if (args.flag("markdown")) {
+        io.out << validate::render_markdown(scored);
     } else {
         io.out << validate::render_text(scored);
     }
@@ -48,6 +50,7 @@ Command validate_command() {
             .examples = {{"trainyard validate runs.csv", "errors by accelerator, source and parallelism, the worst rows"},
                          {"trainyard validate runs.csv --json", "one object per row"}},
             .options = {{.name = "json", .kind = Option::Kind::flag, .help = "print JSON, schema trainyard.validation"},
+                        {.name = "markdown", .kind = Option::Kind::flag, .help = "print the table as a Markdown page"},
                         {.name = "constants",
                          .value_name = "FILE",
                          .help = "use these model constants (CSV) in place of the built-in ones"},

@@ -207,6 +207,16 @@ std::string render_text(const std::vector<Scored>& all) {
     return out + skipped_table(all);
 }
 
+std::string render_markdown(const std::vector<Scored>& all) {
+    return "# Predictions against measured runs\n\n"
+           "Written by `trainyard validate RUNS.csv --markdown` on a collection of published training runs; a test compares\n"
+           "this page with what the binary prints. Error = predicted / measured - 1 on step time. \"In band\" = share of rows\n"
+           "inside the 80 % range that `plan` and `predict` print (docs/model/ranges.md). The constants were fitted on the\n"
+           "tier 1 tuned rows by `tools/fit_constants.py`; how well that carries over to groups it has not seen:\n"
+           "`tools/fit_constants.py RUNS.csv --holdout` (docs/model/constants.md).\n\n```\n" +
+           render_text(all) + "```\n";
+}
+
 doc::Node render_json(const std::vector<Scored>& all) {
     doc::Node root = doc::Node::map();
     root.set("schema", "trainyard.validation").set("schema_version", 1);

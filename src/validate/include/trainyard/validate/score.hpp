@@ -42,12 +42,10 @@ struct Ranking {
 };
 Ranking rank_groups(const std::vector<const Scored*>& rows);
 
-struct Report {
-    std::vector<Scored> rows;
-};
-
 /// Tables for people: totals, per accelerator, source, parallelism, memory, ranking, the ten worst rows.
 std::string render_text(const std::vector<Scored>& rows);
+/// The same as a Markdown page that says what it compares (docs/validation.md).
+std::string render_markdown(const std::vector<Scored>& rows);
 doc::Node render_json(const std::vector<Scored>& rows);
 
 }  // namespace trainyard::validate
