@@ -96,6 +96,7 @@ void bind(CLI::App& app, const Command& command, Bound& bound) {
         }
         CLI::Option* added = app.add_option("--" + option.name, bound.values[option.name])
                                  ->expected(1)
+                                 ->allow_extra_args(false)
                                  ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);
         if (option.kind == Option::Kind::list) {
             added->delimiter(',');

@@ -80,7 +80,7 @@ TEST(Parse, RefusesBrokenCommandLines) {
     EXPECT_EQ(refused({}),
               "<model> is missing | usage: trainyard sample <model> [<rest>…] [OPTION]…");
     EXPECT_EQ(refused({"x", "--tokens"}), "--tokens needs a value" + help);
-    EXPECT_EQ(refused({"x", "--tokens="}), "--tokens has an empty value" + help);
+    EXPECT_EQ(refused({"x", "--tokens", ""}), "--tokens has an empty value" + help);
     EXPECT_EQ(refused({"x", "--tokens", "1", "--tokens", "2"}),
               "--tokens is given 2 times | give it once");
     EXPECT_EQ(refused({"x", "--level", "hihg"}),
