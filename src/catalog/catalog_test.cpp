@@ -60,7 +60,8 @@ TEST(KnownFacts, efa_cards_and_network) {
     EXPECT_EQ(embedded().instance("p5.4xlarge")->gpudirect_rdma, Yes::no);
 }
 
-// https://github.com/aws/karpenter-provider-aws/blob/6fc13b5/pkg/providers/pricing/zz_generated.pricing_aws.go
+// As of 2026-07-20: github.com/aws/karpenter-provider-aws/blob/6fc13b5/pkg/providers/pricing/
+// zz_generated.pricing_aws.go
 TEST(KnownFacts, list_prices_of_us_east_1) {
     const auto on_demand = [](const char* type) {
         return usd_per_hour(embedded().price(type, PurchaseType::on_demand, "us-east-1"));
