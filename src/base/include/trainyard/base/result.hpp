@@ -29,9 +29,9 @@ template <typename T>
 class [[nodiscard]] Result : public tl::expected<T, Error> {
   public:
     using tl::expected<T, Error>::expected;
-    Result(Error e)
-        : tl::expected<T, Error>(tl::unexpect, std::move(e)) {
-    }  // NOLINT(google-explicit-constructor)
+    // Implicit, so that a function can return an Error where it declares a Result.
+    // NOLINTNEXTLINE(google-explicit-constructor)
+    Result(Error e) : tl::expected<T, Error>(tl::unexpect, std::move(e)) {}
 };
 
 }  // namespace trainyard
