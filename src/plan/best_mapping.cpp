@@ -18,6 +18,10 @@ double steps_of(const Work& work, int global_batch) {
     return std::ceil(work.sequences / global_batch - 1e-9);
 }
 
+bool fits_plan(const perf::MemoryBreakdown& m, double headroom) {
+    return m.fits_with_headroom() && m.total <= (1 - headroom) * m.capacity;
+}
+
 namespace {
 
 constexpr int kLargestMicroBatch = 128;
@@ -57,7 +61,7 @@ class Walk {
             ++stats_.memory_checks;
             const perf::MemoryBreakdown memory = predictor_.memory(t);
             best_.least_memory = std::min(best_.least_memory, memory.total);
-            if (!memory.fits_with_headroom()) {
+            if (!fits_plan(memory, q_.memory_headroom)) {
                 ++stats_.cut_by_memory;
                 continue;
             }

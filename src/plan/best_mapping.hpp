@@ -14,6 +14,7 @@ struct MappingQuery {
     int devices = 1;
     int per_node = 1;
     double batch_tolerance = 0.1;
+    double memory_headroom = 0.05;
     Pruning pruning = Pruning::on;
 };
 
@@ -29,6 +30,9 @@ struct BestMapping {
 inline constexpr double kTie = 0.02;
 
 BestMapping best_mapping(const MappingQuery& q, perf::Predictor& predictor, SearchStats& stats);
+
+/// A plan leaves room: the memory model's own reserve and the headroom on top.
+bool fits_plan(const perf::MemoryBreakdown& m, double headroom);
 
 /// Optimizer steps that see every sequence once.
 double steps_of(const Work& work, int global_batch);

@@ -60,6 +60,7 @@ OneRun modelled_run(const Eligible& e, const Request& request, const Work& work,
     q.devices = devices;
     q.per_node = e.instance->accelerators;
     q.batch_tolerance = a.number("choice.batch_tolerance");
+    q.memory_headroom = a.number("memory.headroom");
     const BestMapping best = best_mapping(q, predictor, stats);
     if (!best.found) return {{}, "one run needs " + format_bytes(best.least_memory) + " per device"};
     Candidate c;

@@ -70,6 +70,17 @@ std::optional<Option> best_option(const SearchResult& r, const Request& request,
     return *least;
 }
 
+std::string spot_words(const Option& o, const Request& request, const Work& work, const catalog::Catalog& catalog,
+                       const Assumptions& a) {
+    for (const Offer& s : offers(o.candidate, request, work, "EC2", catalog, a)) {
+        if (s.purchase != Purchase::spot) continue;
+        return ". Spot: " + per_hour(s.rate) + " (" + s.rate_source.as_of + "), " + percent(s.risk.band_low) + " to " +
+               percent(s.risk.band_high) + " of instances lost per month" +
+               (s.risk.band_low >= 0.2 ? ": volatile, only for jobs that restart often" : "");
+    }
+    return "";
+}
+
 std::string describe(const Option& o) {
     return describe_cluster(o.candidate) + " " + purchase_words(o.offer) + " would take " +
            format_duration(o.offer.wall.expected) + " and " + format_usd(to_usd(o.offer.cost.expected)) + " (" +
@@ -112,14 +123,15 @@ WhyNot why_not(const std::string& type, const Request& request, const Work& work
         w.answer += ": " + why_lost(*w.best, *chosen, l, a) + " (chosen: " + money(chosen->offer.cost.expected) + " in " +
                     format_duration(chosen->offer.wall.expected) + ")";
     }
+    w.answer += spot_words(*w.best, lenient, work, catalog, a);
     return w;
 }
 
 namespace {
 
-/// Time for the whole work on `nodes`, with the fabric replaced if `tcp`.
-std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& catalog, const Assumptions& a,
-                               const Work& work, const catalog::Instance& i, int nodes, bool tcp) {
+/// Time per sequence on `nodes`, with the fabric replaced if `tcp`.
+std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& catalog, const Work& work,
+                               const catalog::Instance& i, int nodes, bool tcp) {
     auto cluster = perf::cluster_of(catalog, i, nodes);
     if (!cluster) return std::nullopt;
     if (tcp) cluster->inter = tcp_fallback(cluster->inter, i);
@@ -130,16 +142,19 @@ std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& c
     q.work = &work;
     q.devices = nodes * i.accelerators;
     q.per_node = i.accelerators;
-    q.batch_tolerance = a.number("choice.batch_tolerance");
+    q.batch_tolerance = 0.25;  // the batch of a run that exists is what it is
     SearchStats stats;
     // The user's own mapping is plain FSDP: the question is what the wire does to it, not what a better mapping would.
     std::optional<Seconds> best;
     for (workload::Training t : trainings(request.job.model, q.base, work, q.devices, q.per_node, q.batch_tolerance)) {
         const workload::Parallelism& p = t.parallel;
         const bool plain = p.tensor == 1 && p.pipeline == 1 && p.context == 1 && p.expert == 1 && p.shard_group == 0;
-        if (!plain || p.zero != workload::Zero::weights || !predictor.memory(t).fits_with_headroom()) continue;
-        const Seconds total = steps_of(work, t.global_batch) * predictor.predict(t).step.total;
-        if (!best || total < *best) best = total;
+        if (!plain || p.zero != workload::Zero::weights) continue;
+        // The run exists, so it fitted somehow: the leanest form counts even where the memory model doubts it.
+        const bool leanest = t.micro_batch == 1 && t.recompute == workload::Recompute::full;
+        if (!leanest && !predictor.memory(t).fits()) continue;
+        const Seconds each = predictor.predict(t).step.total / t.global_batch;
+        if (!best || each < *best) best = each;
     }
     return best;
 }
@@ -152,9 +167,9 @@ std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog
     const catalog::Instance* i = catalog.instance(seen.instance);
     if (i == nullptr) return std::nullopt;
     const Work work = work_of(request.job, a);
-    const auto one = time_on(request, catalog, a, work, *i, 1, false);
-    const auto fabric = time_on(request, catalog, a, work, *i, seen.nodes, false);
-    const auto tcp = time_on(request, catalog, a, work, *i, seen.nodes, true);
+    const auto one = time_on(request, catalog, work, *i, 1, false);
+    const auto fabric = time_on(request, catalog, work, *i, seen.nodes, false);
+    const auto tcp = time_on(request, catalog, work, *i, seen.nodes, true);
     if (!one || !fabric || !tcp) return std::nullopt;
     Diagnosis d;
     d.with_fabric = *one / *fabric;

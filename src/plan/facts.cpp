@@ -60,7 +60,8 @@ void model_facts(const Context& x, std::vector<Fact>& out) {
     if (job.model.moe) {
         out.push_back({"experts", "active " + format_count(x.work.active_params) + " of total " +
                                       format_count(x.work.params) +
-                                      " parameters: compute follows the active, memory the total"});
+                                      " parameters: compute follows the active, memory the total; MFU is lower than a "
+                                      "dense model's, as experts see small batches"});
     }
     const bool full = job.method == Method::pretrain || job.method == Method::full_finetune;
     const Bytes weights = 2 * x.work.params * kByte;

@@ -66,14 +66,15 @@ struct TypeSearch {
     SearchResult* out;
 };
 
-Rejection too_big(const Eligible& e, const BestMapping& best, const perf::Cluster& cluster) {
+Rejection too_big(const Eligible& e, const BestMapping& best, const perf::Cluster& cluster, double headroom) {
     if (!best.batch_legal) {
         return {e.instance->type, Lost::batch, "no mapping divides the global batch over its devices", 0};
     }
     const Bytes need = best.least_memory;
     const Bytes have = cluster.accelerator->memory;
     return {e.instance->type, Lost::memory,
-            "needs " + format_bytes(need) + " on each device in the leanest mapping, has " + format_bytes(have),
+            "needs " + format_bytes(need) + " on each device in the leanest mapping, has " + format_bytes(have) +
+                " and a plan keeps " + format_percent(headroom) + " free",
             need / kGiB};
 }
 
@@ -151,7 +152,7 @@ void search_transformer(const Eligible& e, const std::vector<int>* forced, int m
         cluster->accelerators = nodes * per_node;
         predictor.resize(nodes * per_node);
         const MappingQuery q{&s.request->job.model, base,         s.work, nodes * per_node, per_node,
-                             s.assumptions->number("choice.batch_tolerance"), s.pruning};
+                             s.assumptions->number("choice.batch_tolerance"), s.assumptions->number("memory.headroom"), s.pruning};
         const BestMapping best = best_mapping(q, predictor, s.out->stats);
         if (!best.found) {
             if (!fitted) last = best;
@@ -161,7 +162,7 @@ void search_transformer(const Eligible& e, const std::vector<int>* forced, int m
         s.out->candidates.push_back(candidate_of(e, nodes, *cluster, best, predictor, s));
     }
     drop_shorter_than_compile(e, s);
-    if (!fitted) s.out->rejections.push_back(too_big(e, last, *cluster));
+    if (!fitted) s.out->rejections.push_back(too_big(e, last, *cluster, s.assumptions->number("memory.headroom")));
 }
 
 void search_opaque(const Eligible& e, const std::vector<int>* forced, const TypeSearch& s) {

@@ -13,7 +13,7 @@ namespace {
 std::optional<Seconds> brute_force(const MappingQuery& q, perf::Predictor& predictor) {
     std::optional<Seconds> best;
     for (const auto& t : trainings(*q.model, q.base, *q.work, q.devices, q.per_node, q.batch_tolerance)) {
-        if (!predictor.memory(t).fits_with_headroom()) continue;
+        if (!fits_plan(predictor.memory(t), q.memory_headroom)) continue;
         const Seconds total = steps_of(*q.work, t.global_batch) * predictor.predict(t).step.total;
         if (!best || total < *best) best = total;
     }
@@ -52,7 +52,7 @@ TEST(Search, PruningKeepsTheOptimum) {
         auto cluster = perf::cluster_of(test::catalog(), *i, k.nodes);
         ASSERT_TRUE(cluster.has_value());
         perf::Predictor predictor(k.model, *cluster);
-        MappingQuery q{&k.model, base_training(r.job, work), &work, k.nodes * i->accelerators, i->accelerators, 0.1, Pruning::on};
+        MappingQuery q{&k.model, base_training(r.job, work), &work, k.nodes * i->accelerators, i->accelerators, 0.1, 0.05, Pruning::on};
         SearchStats pruned;
         const BestMapping fast = best_mapping(q, predictor, pruned);
         q.pruning = Pruning::off;

@@ -71,7 +71,11 @@ Shortfall shortfall_of(const std::vector<Option>& options, const Request& reques
     }
     s.cheapest = least->offer.cost.expected;
     s.flop_needed = least->candidate.steps * least->candidate.prediction.model_flop / kFlop;
+    const double digits = std::floor(std::log10(std::max(1.0, s.flop_needed)));
     s.accelerator_hours = least->candidate.training_time() / kHour * least->candidate.devices();
+    s.text.push_back("the job is " + format_fixed(s.flop_needed / std::pow(10, digits), 1) + "e" + format_fixed(digits, 0) +
+                     " FLOP, about " + format_count(s.accelerator_hours) + " " +
+                     device_name(*least->candidate.accelerator) + "-hours");
     money_text(s, request, work, *least);
     const Option* fast = smallest_in_time(options, l, a);
     if (fast != nullptr) {

@@ -67,6 +67,8 @@ def check(job, binary, experts):
         hit = re.search(pattern, body, re.IGNORECASE)
         if hit:
             complaints.append(f"says what it must not: {phrase}   (\"{hit.group(0)}\")")
+    for note in job.get("notes", []):
+        print(f"  note: {note}")
     expert = experts.get(job["id"])
     if expert is None:
         print(f"  SKIP completeness and ranges: {EXPERT} is not there")
