@@ -251,7 +251,8 @@ MemoryBreakdown memory_of(const Model& m, const ParameterCount& count, const Tra
         const MemoryBreakdown last = stage_memory(m, count, t, a, constants, stack, t.parallel.pipeline - 1);
         if (last.total > heaviest.total) heaviest = last;
         if (t.parallel.pipeline > 2) {
-            const MemoryBreakdown second = stage_memory(m, count, t, a, constants, stack, 1);
+            const int middle = middle_stage(m, t.parallel.pipeline);
+            const MemoryBreakdown second = stage_memory(m, count, t, a, constants, stack, middle);
             if (second.total > heaviest.total) heaviest = second;
         }
     }

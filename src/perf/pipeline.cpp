@@ -19,19 +19,37 @@ Seconds StageCost::launch() const {
     return (both - device) * kSecond;
 }
 
+namespace {
+
+/// Layers before stage `index` (index = stages: all). When the stages do not divide the layers, some
+/// hold one layer less: the last first (it has the head), then the first (the embedding), then from
+/// the back.
+int layers_before(int layers, int stages, int index) {
+    const int most = (layers + stages - 1) / stages;
+    const int spare = most * stages - layers;
+    if (index >= stages) return layers;
+    const int first_is_short = spare >= 2 ? 1 : 0;
+    // The other short stages sit at stages - 1, stages - 2, ...
+    const int back = spare - first_is_short;
+    const int short_before = (index > 0 ? first_is_short : 0) + std::max(0, index - (stages - back));
+    return most * index - short_before;
+}
+
+}  // namespace
+
 StageLayers stage_layers(const workload::Model& m, int stages, int index) {
-    const double dense_first = m.moe ? m.moe->dense_layers : 0;
-    double count = static_cast<double>(m.layers) / stages;
-    if (m.layers % stages != 0) {
-        const double most = std::ceil(count);
-        const double spare = most * stages - m.layers;
-        if (index == stages - 1) count = most - std::min(1.0, spare);
-        else if (index == 0) count = most - std::clamp(spare - 1, 0.0, 1.0);
-        else count = most;
-    }
-    if (!m.moe) return {count, 0};
-    const double dense = index == 0 ? std::min(count, dense_first) : 0;
-    return {dense, count - dense};
+    const int begin = layers_before(m.layers, stages, index);
+    const int count = layers_before(m.layers, stages, index + 1) - begin;
+    if (!m.moe) return {static_cast<double>(count), 0};
+    const int dense = std::clamp(m.moe->dense_layers - begin, 0, count);
+    return {static_cast<double>(dense), static_cast<double>(count - dense)};
+}
+
+int middle_stage(const workload::Model& m, int stages) {
+    if (!m.moe) return 1;
+    int index = 1;
+    while (index < stages - 2 && layers_before(m.layers, stages, index) < m.moe->dense_layers) ++index;
+    return index;
 }
 
 PipelineTime pipeline_time(const PipelineInput& in, const GlobalConstants& c, const Stack& stack) {

@@ -33,7 +33,11 @@ struct PipelineInput {
 };
 PipelineTime pipeline_time(const PipelineInput& in, const GlobalConstants& c, const Stack& stack);
 
-/// Layers of stage `index`; when PP does not divide the layers, edge stages hold fewer (they carry embedding and head).
+/// Layers of stage `index`; their sum is the model's. When PP does not divide the layers, some stages hold one less: the
+/// last (it carries the head), then the first (the embedding), then from the back. Dense layers of an MoE come first.
 StageLayers stage_layers(const workload::Model& m, int stages, int index);
+/// The stage that stands for all between first and last: the earliest without leading dense layers, which has as many
+/// layers as any. Precondition: stages > 2.
+int middle_stage(const workload::Model& m, int stages);
 
 }  // namespace trainyard::perf

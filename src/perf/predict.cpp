@@ -187,7 +187,10 @@ Prediction Predictor::predict(const Training& t) {
     in.micro_batches = static_cast<int>(micro);
     in.first = stage_cost(costs, stage_layers(st.model, stages, 0), t.recompute, true, stages == 1);
     if (stages > 1) in.last = stage_cost(costs, stage_layers(st.model, stages, last), t.recompute, false, true);
-    if (stages > 2) in.middle = stage_cost(costs, stage_layers(st.model, stages, 1), t.recompute, false, false);
+    if (stages > 2) {
+        const StageLayers layers = stage_layers(st.model, stages, middle_stage(st.model, stages));
+        in.middle = stage_cost(costs, layers, t.recompute, false, false);
+    }
     in.send = send_time(st.model, t, d, st.network);
     const PipelineTime pipe = pipeline_time(in, c, stack);
     const bool last_is_busiest = stages == 1 || (in.last.total() >= pipe.busiest_total);
