@@ -34,11 +34,13 @@ Device make_device(const catalog::Accelerator& a, catalog::Precision precision, 
     d.arch = &constants.of(a.architecture);
     d.vendor_peak = peak_or_fallback(a, precision);
     d.matmul_rate = d.vendor_peak * fraction_of(*d.arch, a, precision) * stack.efficiency;
-    d.attention_rate = peak_or_fallback(a, catalog::Precision::bf16) * stack.efficiency;
+    // 8- and 4-bit training keeps attention in 16 bit; 32-bit training runs it at its own peak.
+    const bool wide = precision == catalog::Precision::fp32 || precision == catalog::Precision::tf32;
+    d.attention_rate = (wide ? d.vendor_peak : peak_or_fallback(a, catalog::Precision::bf16)) * stack.efficiency;
     d.memory_rate = a.memory_bandwidth * d.arch->memory_fraction * stack.efficiency;
     d.multiprocessors = std::max(1, a.multiprocessors.value_or(100));
     d.fp8 = precision == catalog::Precision::fp8 || precision == catalog::Precision::fp4;
-    d.element_bytes = (precision == catalog::Precision::fp32 || precision == catalog::Precision::tf32) ? 4 : 2;
+    d.element_bytes = wide ? 4 : 2;
     const bool graphs = stack.host == HostMode::graphs;
     d.kernel_gap = (graphs ? std::min(c.kernel_gap_us, c.graph_us_per_kernel) : c.kernel_gap_us) * kMicrosecond;
     d.host_scale = (graphs ? c.graph_us_per_kernel / c.host_us_per_kernel : 1) / stack.efficiency;
