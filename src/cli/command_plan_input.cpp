@@ -18,11 +18,13 @@ constexpr std::size_t kMaxInput = std::size_t{16} << 20U;
 
 bool looks_like_path(std::string_view s) {
     const auto ends = [&](std::string_view e) { return s.ends_with(e); };
-    return s == "-" || s.find('/') != std::string_view::npos || ends(".json") || ends(".yaml") || ends(".yml");
+    return s == "-" || s.find('/') != std::string_view::npos || ends(".json") || ends(".yaml") ||
+           ends(".yml");
 }
 
 bool is_config(const doc::Node& n) {
-    return n.find("model_type") != nullptr || n.find("architectures") != nullptr || n.find("hidden_size") != nullptr;
+    return n.find("model_type") != nullptr || n.find("architectures") != nullptr ||
+           n.find("hidden_size") != nullptr;
 }
 
 std::string folder_of(const std::string& path) {
@@ -43,13 +45,15 @@ Result<Job> job_of_model(Result<workload::Model> model) {
     return job;
 }
 
-/// The folder's name says more than "config.json": examples/llama-3.1-8b/config.json -> llama-3.1-8b.
+/// The folder's name says more than "config.json": examples/llama-3.1-8b/config.json ->
+/// llama-3.1-8b.
 void name_by_folder(workload::Model& m, const std::string& path) {
     if (!m.name.empty() && m.name != m.family) return;
     std::string folder = folder_of(path);
     if (!folder.empty()) folder.pop_back();
     const std::size_t slash = folder.rfind('/');
-    m.name = slash == std::string::npos ? (folder.empty() ? path : folder) : folder.substr(slash + 1);
+    m.name =
+        slash == std::string::npos ? (folder.empty() ? path : folder) : folder.substr(slash + 1);
 }
 
 Result<Job> read_input(const std::string& word) {
@@ -88,8 +92,9 @@ void read_deadline(const Args& args, Job& job, Mistakes& mistakes) {
     }
     const auto t = parse_duration(text);
     if (!t || *t <= Seconds{}) {
-        mistakes.push_back(flag_mistake("deadline", '"' + text + "\" is neither a duration above zero nor a date",
-                                        "write 30d, 12h or 2027-03-31"));
+        mistakes.push_back(
+            flag_mistake("deadline", '"' + text + "\" is neither a duration above zero nor a date",
+                         "write 30d, 12h or 2027-03-31"));
         return;
     }
     job.deadline = t;
@@ -99,50 +104,59 @@ void read_budget(const Args& args, Job& job, Mistakes& mistakes) {
     if (!args.given("budget")) return;
     job.budget = args.usd("budget", mistakes);
     if (job.budget && *job.budget <= Usd{}) {
-        mistakes.push_back(flag_mistake("budget", "must be more than 0", "give dollars, or leave it out for no limit"));
+        mistakes.push_back(flag_mistake("budget", "must be more than 0",
+                                        "give dollars, or leave it out for no limit"));
     }
 }
 
 void read_work(const Args& args, Job& job, Mistakes& mistakes) {
     if (const auto tokens = args.count("tokens", mistakes)) {
         job.tokens = *tokens * kToken;
-        if (*tokens <= 0) mistakes.push_back(flag_mistake("tokens", "must be more than 0", "write for example 300B"));
+        if (*tokens <= 0)
+            mistakes.push_back(
+                flag_mistake("tokens", "must be more than 0", "write for example 300B"));
     }
     if (const auto samples = args.count("samples", mistakes)) job.samples = *samples;
     if (const auto seq = args.integer("seq", 1, 100'000'000, mistakes)) job.sequence = *seq;
     if (const auto batch = args.count("global-batch", mistakes)) {
         job.global_batch_tokens = *batch;
-        if (*batch < 1) mistakes.push_back(flag_mistake("global-batch", "must be at least one token", "write for example 4M"));
+        if (*batch < 1)
+            mistakes.push_back(
+                flag_mistake("global-batch", "must be at least one token", "write for example 4M"));
     }
     if (const auto copies = args.integer("copies", 1, 1'000'000, mistakes)) job.copies = *copies;
     if (args.given("mfu")) {
         job.mfu = args.number("mfu", mistakes);
         if (job.mfu && (*job.mfu < 0.001 || *job.mfu > 1)) {
-            mistakes.push_back(flag_mistake("mfu", "must lie between 0.001 and 1", "write for example 0.4"));
+            mistakes.push_back(
+                flag_mistake("mfu", "must lie between 0.001 and 1", "write for example 0.4"));
         }
     }
 }
 
 template <typename T>
-void read_word(const Args& args, const char* flag, std::optional<T> (*parse)(std::string_view), std::optional<T>& into,
-               const char* known, Mistakes& mistakes) {
+void read_word(const Args& args, const char* flag, std::optional<T> (*parse)(std::string_view),
+               std::optional<T>& into, const char* known, Mistakes& mistakes) {
     if (!args.given(flag)) return;
     const auto value = parse(args.text(flag));
     if (value) {
         into = value;
     } else {
-        mistakes.push_back(flag_mistake(flag, '"' + args.text(flag) + "\" is not known", std::string("write one of ") + known));
+        mistakes.push_back(flag_mistake(flag, '"' + args.text(flag) + "\" is not known",
+                                        std::string("write one of ") + known));
     }
 }
 
 void read_training(const Args& args, Job& job, Mistakes& mistakes) {
     std::optional<workload::Method> method;
-    read_word(args, "method", workload::parse_method, method, "pretrain, full, lora, qlora", mistakes);
+    read_word(args, "method", workload::parse_method, method, "pretrain, full, lora, qlora",
+              mistakes);
     if (method) job.method = *method;
     if (const auto rank = args.integer("rank", 1, 4096, mistakes)) job.lora = workload::Lora{*rank};
     read_word(args, "optimizer", workload::parse_optimizer, job.optimizer,
               "adamw, adamw-bf16, adamw-8bit, adafactor, sgd, muon", mistakes);
-    read_word(args, "precision", catalog::parse_precision, job.precision, "fp32, tf32, fp16, bf16, fp8", mistakes);
+    read_word(args, "precision", catalog::parse_precision, job.precision,
+              "fp32, tf32, fp16, bf16, fp8", mistakes);
     if (args.given("stack")) job.stack = args.text("stack");
 }
 
@@ -158,7 +172,8 @@ void read_place(const Args& args, Job& job, Mistakes& mistakes) {
     if (args.given("resume")) {
         const std::string r = args.text("resume");
         job.resume = r == "none" ? workload::Resume::none
-                                 : (r == "elastic" ? workload::Resume::elastic : workload::Resume::checkpoint);
+                                 : (r == "elastic" ? workload::Resume::elastic
+                                                   : workload::Resume::checkpoint);
     }
 }
 
@@ -175,8 +190,10 @@ void read_observed(const Args& args, plan::Request& r, Mistakes& mistakes) {
     if (!speedup) return;
     const bool complete = r.job.instance && r.job.nodes && *r.job.nodes > 1;
     if (!complete || *speedup <= 0) {
-        mistakes.push_back(flag_mistake("observed-speedup", "needs a positive speed-up over one node, the type and the node count",
-                                        "add --instance p4d.24xlarge --nodes 8"));
+        mistakes.push_back(
+            flag_mistake("observed-speedup",
+                         "needs a positive speed-up over one node, the type and the node count",
+                         "add --instance p4d.24xlarge --nodes 8"));
         return;
     }
     r.observed = plan::Observed{*speedup, *r.job.instance, *r.job.nodes};

@@ -9,7 +9,8 @@
 
 namespace trainyard::cli {
 
-/// The job file, config.json or model name, with the flags on top. Warnings are appended, errors returned.
+/// The job file, config.json or model name, with the flags on top. Warnings are appended, errors
+/// returned.
 Result<plan::Request> plan_request(const Args& args, const std::string& today);
 
 /// The embedded catalog, or --catalog DIR, with --prices FILE on top.

@@ -25,7 +25,8 @@ std::optional<double> number_cell(const CsvTable& t, std::size_t row, std::strin
                                   std::vector<Diagnostic>& errors) {
     const auto v = parse_number(t.cell(row, column));
     if (!v) {
-        errors.push_back(bad_cell(t, row, column, '"' + std::string(t.cell(row, column)) + "\" is not a number"));
+        errors.push_back(bad_cell(t, row, column,
+                                  '"' + std::string(t.cell(row, column)) + "\" is not a number"));
     }
     return v;
 }
@@ -47,7 +48,8 @@ catalog::Provenance provenance_of(const CsvTable& t, std::size_t row) {
 
 using Tables = std::map<std::string, std::string>;
 
-/// Parses one table and gives each row to `read`; a missing table or a bad row becomes a diagnostic.
+/// Parses one table and gives each row to `read`; a missing table or a bad row becomes a
+/// diagnostic.
 void each_row(const Tables& tables, const std::string& name, std::vector<Diagnostic>& errors,
               const std::function<void(const CsvTable&, std::size_t)>& read) {
     const auto it = tables.find(name);
@@ -77,8 +79,8 @@ Result<Assumptions> Assumptions::load(const Tables& tables) {
         const auto value = number_cell(t, r, "value", errors);
         if (!value) return;
         a.index_[text_cell(t, r, "key")] = a.rows_.size();
-        a.rows_.push_back({text_cell(t, r, "key"), *value, text_cell(t, r, "unit"), text_cell(t, r, "note"),
-                           provenance_of(t, r)});
+        a.rows_.push_back({text_cell(t, r, "key"), *value, text_cell(t, r, "unit"),
+                           text_cell(t, r, "note"), provenance_of(t, r)});
     });
     each_row(tables, "batch.csv", errors, [&](const CsvTable& t, std::size_t r) {
         const auto method = workload::parse_method(t.cell(r, "method"));
@@ -86,11 +88,13 @@ Result<Assumptions> Assumptions::load(const Tables& tables) {
         const auto amount = number_cell(t, r, "amount", errors);
         if (!method) errors.push_back(bad_cell(t, r, "method", "unknown training method"));
         if (!method || !limit || !amount) return;
-        a.batches_.push_back({*method, *limit, *amount, t.cell(r, "unit") == "tokens", provenance_of(t, r)});
+        a.batches_.push_back(
+            {*method, *limit, *amount, t.cell(r, "unit") == "tokens", provenance_of(t, r)});
     });
     each_row(tables, "services.csv", errors, [&](const CsvTable& t, std::size_t r) {
-        a.services_.push_back({text_cell(t, r, "id"), text_cell(t, r, "service"), text_cell(t, r, "when"),
-                               text_cell(t, r, "because"), text_cell(t, r, "source")});
+        a.services_.push_back({text_cell(t, r, "id"), text_cell(t, r, "service"),
+                               text_cell(t, r, "when"), text_cell(t, r, "because"),
+                               text_cell(t, r, "source")});
     });
     each_row(tables, "quotas.csv", errors, [&](const CsvTable& t, std::size_t r) {
         a.quotas_.push_back({text_cell(t, r, "prefix"), text_cell(t, r, "on_demand_name"),
@@ -98,8 +102,8 @@ Result<Assumptions> Assumptions::load(const Tables& tables) {
                              text_cell(t, r, "spot_code")});
     });
     each_row(tables, "devices.csv", errors, [&](const CsvTable& t, std::size_t r) {
-        a.devices_.push_back(
-            {text_cell(t, r, "architecture"), text_cell(t, r, "rule"), text_cell(t, r, "text"), provenance_of(t, r)});
+        a.devices_.push_back({text_cell(t, r, "architecture"), text_cell(t, r, "rule"),
+                              text_cell(t, r, "text"), provenance_of(t, r)});
     });
     each_row(tables, "neuron_models.csv", errors, [&](const CsvTable& t, std::size_t r) {
         a.neuron_[text_cell(t, r, "family")] = text_cell(t, r, "source");
@@ -111,7 +115,8 @@ Result<Assumptions> Assumptions::load(const Tables& tables) {
 const Assumptions& Assumptions::embedded() {
     static const Assumptions loaded = [] {
         auto a = load(embedded_files());
-        TRAINYARD_ASSERT(a.has_value(), "the embedded assumption tables parse; assumptions_test loads them");
+        TRAINYARD_ASSERT(a.has_value(),
+                         "the embedded assumption tables parse; assumptions_test loads them");
         return std::move(*a);
     }();
     return loaded;
@@ -119,7 +124,8 @@ const Assumptions& Assumptions::embedded() {
 
 const Assumption& Assumptions::row(std::string_view key) const {
     const auto it = index_.find(key);
-    TRAINYARD_ASSERT(it != index_.end(), "the planner asks only for keys of data/plan/assumptions.csv");
+    TRAINYARD_ASSERT(it != index_.end(),
+                     "the planner asks only for keys of data/plan/assumptions.csv");
     return rows_[it->second];
 }
 
@@ -129,7 +135,8 @@ const BatchRule& Assumptions::batch(workload::Method method, double params) cons
     const auto it = std::find_if(batches_.begin(), batches_.end(), [&](const BatchRule& r) {
         return r.method == method && params <= r.max_params;
     });
-    TRAINYARD_ASSERT(it != batches_.end(), "data/plan/batch.csv ends each method with a limit no model reaches");
+    TRAINYARD_ASSERT(it != batches_.end(),
+                     "data/plan/batch.csv ends each method with a limit no model reaches");
     return *it;
 }
 

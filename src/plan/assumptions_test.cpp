@@ -18,7 +18,8 @@ TEST(Assumptions, EveryRowHasASourceAndADate) {
 
 TEST(Assumptions, BatchGrowsWithTheModel) {
     const Assumptions& a = Assumptions::embedded();
-    // GPT-3, table 2.1: 0.5M tokens for small models; Llama 2: 4M for 7B to 70B; Llama 3: 16M for 405B.
+    // GPT-3, table 2.1: 0.5M tokens for small models; Llama 2: 4M for 7B to 70B; Llama 3: 16M for
+    // 405B.
     EXPECT_EQ(a.batch(workload::Method::pretrain, 125e6).amount, 0.5e6);
     EXPECT_EQ(a.batch(workload::Method::pretrain, 13e9).amount, 4e6);
     EXPECT_EQ(a.batch(workload::Method::pretrain, 405e9).amount, 16e6);
@@ -36,7 +37,8 @@ TEST(Assumptions, QuotaIsTheLongestPrefix) {
 
 TEST(Assumptions, BadNumberNamesFileAndLine) {
     auto tables = embedded_files();
-    tables["assumptions.csv"] = "key,value,unit,source,as_of,status,note\na,fast,s,x,2026,assumed,\n";
+    tables["assumptions.csv"] =
+        "key,value,unit,source,as_of,status,note\na,fast,s,x,2026,assumed,\n";
     const auto a = Assumptions::load(tables);
     ASSERT_FALSE(a.has_value());
     EXPECT_EQ(a.error().diagnostics.front().where.file, "assumptions.csv");

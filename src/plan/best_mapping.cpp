@@ -35,7 +35,8 @@ class Walk {
     }
 
     BestMapping run() {
-        for (const workload::Parallelism& p : parallelisms(*q_.model, q_.base.method, q_.work->sequence, q_.devices, q_.per_node)) {
+        for (const workload::Parallelism& p :
+             parallelisms(*q_.model, q_.base.method, q_.work->sequence, q_.devices, q_.per_node)) {
             for (int micro_batch = 1; micro_batch <= kLargestMicroBatch; micro_batch *= 2) {
                 if (static_cast<double>(p.data) * micro_batch > q_.work->batch * 1.5) break;
                 if (!visit(p, micro_batch)) break;
@@ -67,7 +68,8 @@ class Walk {
             }
             any = true;
             weigh(t);
-            // More recomputation is more work with the same traffic: once one mode fits, the next can't be faster.
+            // More recomputation is more work with the same traffic: once one mode fits, the next
+            // can't be faster.
             if (q_.pruning == Pruning::on) break;
         }
         return any || q_.pruning == Pruning::off;
@@ -75,7 +77,8 @@ class Walk {
 
     void weigh(const Training& t) {
         const double steps = steps_of(*q_.work, t.global_batch);
-        if (q_.pruning == Pruning::on && best_.found && steps * predictor_.lower_bound(t) >= best_.total * (1 + kTie)) {
+        if (q_.pruning == Pruning::on && best_.found &&
+            steps * predictor_.lower_bound(t) >= best_.total * (1 + kTie)) {
             ++stats_.cut_by_bound;
             return;
         }

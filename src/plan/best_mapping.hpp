@@ -20,7 +20,7 @@ struct MappingQuery {
 
 struct BestMapping {
     workload::Training training;
-    Seconds total;  ///< steps * step
+    Seconds total;       ///< steps * step
     Bytes least_memory;  ///< smallest peak seen, for "does not fit by …"
     bool found = false;
     bool batch_legal = false;  ///< at least one mapping divided the batch

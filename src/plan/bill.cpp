@@ -20,10 +20,13 @@ struct Rate {
     bool known = false;
 };
 Rate service_rate(const catalog::Catalog& catalog, std::string_view key, std::string_view region) {
-    for (const std::string_view where : {region, std::string_view("any"), std::string_view("us-east-1"), std::string_view("us-west-2")}) {
+    for (const std::string_view where :
+         {region, std::string_view("any"), std::string_view("us-east-1"),
+          std::string_view("us-west-2")}) {
         if (const auto p = catalog.service(key, where)) {
             const bool elsewhere = where != region && where != "any";
-            return {p->value, p->provenance, elsewhere ? " (price of " + std::string(where) + ")" : "", true};
+            return {p->value, p->provenance,
+                    elsewhere ? " (price of " + std::string(where) + ")" : "", true};
         }
     }
     return {};
@@ -49,7 +52,8 @@ class Builder {
         bill_.items.push_back({std::move(name), std::move(detail), to_cents(amount), std::move(p)});
     }
     void unknown(std::string name, std::string what) {
-        add(std::move(name), "price of " + what + " unknown: not counted", {}, {"none", "", catalog::Status::assumed});
+        add(std::move(name), "price of " + what + " unknown: not counted", {},
+            {"none", "", catalog::Status::assumed});
     }
 
     void compute() {
@@ -57,28 +61,34 @@ class Builder {
         for (const RateLine& l : in_.lines) {
             const std::string who = std::to_string(l.nodes) + " x " + i.type;
             if (l.upfront > Usd{}) {
-                add("compute", who + ", " + l.label + ", " + per_hour(l.rate) + ", paid up front", l.upfront, l.source);
+                add("compute", who + ", " + l.label + ", " + per_hour(l.rate) + ", paid up front",
+                    l.upfront, l.source);
                 continue;
             }
             const double n = l.nodes;
-            add("compute", who + " x " + hours(in_.training) + " x " + per_hour(l.rate) + ", " + l.label,
+            add("compute",
+                who + " x " + hours(in_.training) + " x " + per_hour(l.rate) + ", " + l.label,
                 n * (l.rate * in_.training), l.source);
-            add("start-up", who + " x " + hours(in_.startup) + " before the first step", n * (l.rate * in_.startup),
-                a_.row("startup.image_pull").provenance);
+            add("start-up", who + " x " + hours(in_.startup) + " before the first step",
+                n * (l.rate * in_.startup), a_.row("startup.image_pull").provenance);
         }
     }
 
     void service() {
         if (in_.service == "SageMaker") {
-            const double uplift = service_uplift(in_.service, *in_.candidate->instance, catalog_) - 1;
+            const double uplift =
+                service_uplift(in_.service, *in_.candidate->instance, catalog_) - 1;
             Usd base;
             for (const BillItem& item : bill_.items) base += to_usd(item.amount);
-            add("SageMaker uplift", "+" + format_fixed(uplift * 100, 0) + " % on the instance price", uplift * base,
-                {"SageMaker price list against EC2 on demand", "2026", catalog::Status::vendor_list});
+            add("SageMaker uplift",
+                "+" + format_fixed(uplift * 100, 0) + " % on the instance price", uplift * base,
+                {"SageMaker price list against EC2 on demand", "2026",
+                 catalog::Status::vendor_list});
         } else if (in_.service == "EKS + Karpenter") {
             const Rate r = service_rate(catalog_, "eks.control_plane.hour", in_.region);
             if (!r.known) return unknown("control plane", "the EKS control plane");
-            add("control plane", "EKS x " + hours(in_.wall) + r.note, r.value * (in_.wall / kHour) * kUsd, r.provenance);
+            add("control plane", "EKS x " + hours(in_.wall) + r.note,
+                r.value * (in_.wall / kHour) * kUsd, r.provenance);
         } else if (in_.service == "ParallelCluster + Slurm") {
             head_node();
         }
@@ -86,10 +96,12 @@ class Builder {
 
     void head_node() {
         for (const char* type : {"c7i.2xlarge", "c6i.2xlarge", "c5.2xlarge"}) {
-            for (const std::string_view region : {std::string_view(in_.region), std::string_view("us-east-1")}) {
+            for (const std::string_view region :
+                 {std::string_view(in_.region), std::string_view("us-east-1")}) {
                 const auto p = catalog_.price(type, catalog::PurchaseType::on_demand, region);
                 if (!p) continue;
-                add("head node", std::string(type) + " x " + hours(in_.wall) + " x " + per_hour(p->rate),
+                add("head node",
+                    std::string(type) + " x " + hours(in_.wall) + " x " + per_hour(p->rate),
                     p->rate * in_.wall, p->provenance);
                 return;
             }
@@ -102,7 +114,8 @@ class Builder {
         if (!r.known) return unknown("node disks", "gp3");
         const double size = a_.number("storage.root_gb");
         const int nodes = in_.candidate->nodes;
-        add("node disks", std::to_string(nodes) + " x " + format_fixed(size, 0) + " GB gp3" + r.note,
+        add("node disks",
+            std::to_string(nodes) + " x " + format_fixed(size, 0) + " GB gp3" + r.note,
             nodes * size * r.value * (in_.wall / kMonth) * kUsd, r.provenance);
     }
 
@@ -116,50 +129,65 @@ class Builder {
         lustre();
     }
 
-    /// FSx for Lustre only where S3 and local disks are too slow: most training data is read at MB/s.
+    /// FSx for Lustre only where S3 and local disks are too slow: most training data is read at
+    /// MB/s.
     void lustre() {
         const Candidate& c = *in_.candidate;
-        const bool fits_nvme = c.instance->local_nvme && in_.needs->dataset <= *c.instance->local_nvme;
+        const bool fits_nvme =
+            c.instance->local_nvme && in_.needs->dataset <= *c.instance->local_nvme;
         const BytesPerSecond s3 = c.nodes * a_.number("data.s3_gb_per_s_node") * kGBPerSecond;
         if (fits_nvme || in_.needs->data_rate < a_.number("data.fsx_threshold") * s3) return;
         const Rate r = service_rate(catalog_, "fsx.lustre.persistent_125.gb_month", in_.region);
         if (!r.known) return unknown("FSx for Lustre", "FSx for Lustre");
-        const double gib = std::max(a_.number("storage.fsx_tib") * 1024, in_.needs->dataset / kGiB * 1.1);
-        add("FSx for Lustre", format_fixed(gib, 0) + " GiB" + r.note, gib * r.value * (in_.wall / kMonth) * kUsd,
-            r.provenance);
+        const double gib =
+            std::max(a_.number("storage.fsx_tib") * 1024, in_.needs->dataset / kGiB * 1.1);
+        add("FSx for Lustre", format_fixed(gib, 0) + " GiB" + r.note,
+            gib * r.value * (in_.wall / kMonth) * kUsd, r.provenance);
     }
 
     void checkpoints() {
         const Rate storage = service_rate(catalog_, "s3.standard.gb_month", in_.region);
         const Rate put = service_rate(catalog_, "s3.put.per_1000", in_.region);
         if (!storage.known) return;
-        const double keep = a_.number("checkpoint.keep") * std::max(1, in_.candidate->jobs_per_node > 0 ? copies() : 1);
-        const double parts = std::ceil(in_.needs->checkpoint / (a_.number("checkpoint.part_bytes") * kMiB));
+        const double keep = a_.number("checkpoint.keep") *
+                            std::max(1, in_.candidate->jobs_per_node > 0 ? copies() : 1);
+        const double parts =
+            std::ceil(in_.needs->checkpoint / (a_.number("checkpoint.part_bytes") * kMiB));
         const double requests = parts * in_.checkpoints_written;
-        const Usd cost = keep * (in_.needs->checkpoint / kGB) * storage.value * (in_.wall / kMonth) * kUsd +
-                         requests / 1000 * put.value * kUsd;
+        const Usd cost =
+            keep * (in_.needs->checkpoint / kGB) * storage.value * (in_.wall / kMonth) * kUsd +
+            requests / 1000 * put.value * kUsd;
         add("checkpoints",
-            format_fixed(keep, 0) + " x " + gigabytes(in_.needs->checkpoint) + " in S3, " + format_count(requests) +
-                " PUTs",
+            format_fixed(keep, 0) + " x " + gigabytes(in_.needs->checkpoint) + " in S3, " +
+                format_count(requests) + " PUTs",
             cost, storage.provenance);
     }
 
-    int copies() const { return in_.candidate->jobs_per_node > 1 ? in_.candidate->jobs_per_node * in_.candidate->nodes : 1; }
+    int copies() const {
+        return in_.candidate->jobs_per_node > 1
+                   ? in_.candidate->jobs_per_node * in_.candidate->nodes
+                   : 1;
+    }
 
     void network() {
         const Candidate& c = *in_.candidate;
-        // Instances with several network cards get no public address: a cluster sits in a private subnet.
+        // Instances with several network cards get no public address: a cluster sits in a private
+        // subnet.
         const bool is_private = c.nodes > 1;
         const Rate nat = service_rate(catalog_, "nat.hour", in_.region);
         const Rate nat_gb = service_rate(catalog_, "nat.gb", in_.region);
         if (is_private && nat.known) {
             const double pulled = a_.number("startup.image_bytes") * c.nodes * in_.starts;
-            add("NAT gateway", hours(in_.wall) + " and " + format_fixed(pulled, 0) + " GB of images; S3 by gateway endpoint is free",
+            add("NAT gateway",
+                hours(in_.wall) + " and " + format_fixed(pulled, 0) +
+                    " GB of images; S3 by gateway endpoint is free",
                 (nat.value * (in_.wall / kHour) + nat_gb.value * pulled) * kUsd, nat.provenance);
         }
         const Rate out = service_rate(catalog_, "transfer.internet.first_10tb.gb", in_.region);
         if (out.known) {
-            add("data transfer", gigabytes(in_.needs->final_weights) + " of final weights to the internet" + out.note,
+            add("data transfer",
+                gigabytes(in_.needs->final_weights) + " of final weights to the internet" +
+                    out.note,
                 out.value * (in_.needs->final_weights / kGB) * kUsd, out.provenance);
         }
     }
@@ -186,12 +214,15 @@ MicroUsd Bill::of(std::string_view name) const {
     return sum;
 }
 
-double service_uplift(std::string_view service, const catalog::Instance& instance, const catalog::Catalog& catalog) {
+double service_uplift(std::string_view service, const catalog::Instance& instance,
+                      const catalog::Catalog& catalog) {
     if (service != "SageMaker") return 1;
     const bool big = instance.family.substr(0, 1) == "p" || instance.family.substr(0, 3) == "trn";
     const bool xlarge = instance.type.ends_with(".xlarge");
-    const char* key = big ? "sagemaker.uplift.p" : (xlarge ? "sagemaker.uplift.g_xlarge" : "sagemaker.uplift.g");
-    const double listed = big ? 1.15 : (xlarge ? 1.40 : 1.25);  // SageMaker us-west-2 price list 2026 / EC2 on demand
+    const char* key =
+        big ? "sagemaker.uplift.p" : (xlarge ? "sagemaker.uplift.g_xlarge" : "sagemaker.uplift.g");
+    const double listed =
+        big ? 1.15 : (xlarge ? 1.40 : 1.25);  // SageMaker us-west-2 price list 2026 / EC2 on demand
     for (const char* region : {"any", "us-west-2", "us-east-1"}) {
         if (const auto p = catalog.service(key, region)) return p->value;
     }

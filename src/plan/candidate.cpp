@@ -13,10 +13,14 @@ void append(std::string& out, const std::string& word) {
 std::string data_axis(const workload::Parallelism& p, int data) {
     const std::string n = std::to_string(data);
     switch (p.zero) {
-        case workload::Zero::none: return "DDP " + n;
-        case workload::Zero::optimizer: return "DP " + n + " ZeRO-1";
-        case workload::Zero::gradients: return "DP " + n + " ZeRO-2";
-        case workload::Zero::weights: break;
+        case workload::Zero::none:
+            return "DDP " + n;
+        case workload::Zero::optimizer:
+            return "DP " + n + " ZeRO-1";
+        case workload::Zero::gradients:
+            return "DP " + n + " ZeRO-2";
+        case workload::Zero::weights:
+            break;
     }
     if (p.shard_group > 0 && p.shard_group < data) {
         return "HSDP " + std::to_string(data / p.shard_group) + "x" + std::to_string(p.shard_group);
@@ -66,7 +70,8 @@ std::string describe_cluster(const Candidate& c) {
 Seconds step_with_mfu(const perf::Prediction& p, FlopPerSecond peak, int devices, double mfu) {
     TRAINYARD_ASSERT(mfu > 0 && devices > 0, "the caller validated the MFU");
     const perf::StepBreakdown& s = p.step;
-    const Seconds compute = s.gemm + s.attention + s.memory_bound + s.head_loss + s.recompute + s.launch + s.optimizer;
+    const Seconds compute =
+        s.gemm + s.attention + s.memory_bound + s.head_loss + s.recompute + s.launch + s.optimizer;
     const Seconds own = p.model_flop_full / (mfu * static_cast<double>(devices) * peak);
     return s.total - compute + own;
 }

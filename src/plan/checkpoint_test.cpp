@@ -5,8 +5,8 @@
 namespace trainyard::plan {
 namespace {
 
-// Daly's own figures (doi 10.1016/j.future.2004.11.016): a save of 5 min and M = 24 h, 6 h, 15 min give optima of
-// 117, 57 and 9.1 min.
+// Daly's own figures (doi 10.1016/j.future.2004.11.016): a save of 5 min and M = 24 h, 6 h, 15 min
+// give optima of 117, 57 and 9.1 min.
 TEST(CheckpointInterval, ReproducesDaly) {
     const Seconds save = 5 * kMinute;
     EXPECT_NEAR(checkpoint_interval(save, 24 * kHour) / kMinute, 116.7, 0.1);

@@ -10,12 +10,18 @@ namespace trainyard::plan {
 
 std::string_view to_string(Outcome o) {
     switch (o) {
-        case Outcome::feasible: return "feasible";
-        case Outcome::tight: return "tight";
-        case Outcome::over_budget: return "over-budget";
-        case Outcome::too_slow: return "too-slow";
-        case Outcome::infeasible: return "infeasible";
-        case Outcome::does_not_fit: return "does-not-fit";
+        case Outcome::feasible:
+            return "feasible";
+        case Outcome::tight:
+            return "tight";
+        case Outcome::over_budget:
+            return "over-budget";
+        case Outcome::too_slow:
+            return "too-slow";
+        case Outcome::infeasible:
+            return "infeasible";
+        case Outcome::does_not_fit:
+            return "does-not-fit";
     }
     return "?";
 }
@@ -56,24 +62,28 @@ Usd objective(const Option& o, const Limits& l) {
     return cost;
 }
 
-/// Among equals in price: fewer nodes, then the smaller product of time and money, then the simpler mapping.
+/// Among equals in price: fewer nodes, then the smaller product of time and money, then the simpler
+/// mapping.
 bool preferred(const Option& a, const Option& b) {
     if (a.candidate.nodes != b.candidate.nodes) return a.candidate.nodes < b.candidate.nodes;
-    const auto product = [](const Option& o) { return o.offer.wall.expected / kSecond * (to_usd(o.offer.cost.expected) / kUsd); };
+    const auto product = [](const Option& o) {
+        return o.offer.wall.expected / kSecond * (to_usd(o.offer.cost.expected) / kUsd);
+    };
     if (product(a) != product(b)) return product(a) < product(b);
     return complexity(a.candidate.training) < complexity(b.candidate.training);
 }
 
 template <typename Accept>
-std::optional<std::size_t> cheapest(const std::vector<Option>& options, const Limits& l, const Assumptions& a,
-                                    Accept accept) {
+std::optional<std::size_t> cheapest(const std::vector<Option>& options, const Limits& l,
+                                    const Assumptions& a, Accept accept) {
     std::optional<Usd> least;
     for (const Option& o : options) {
         if (accept(o) && (!least || objective(o, l) < *least)) least = objective(o, l);
     }
     if (!least) return std::nullopt;
     // Without a deadline a shorter run is worth something: more options count as equal in price.
-    const double slack = a.number(l.deadline_given || l.value_per_day ? "choice.near_equal" : "choice.impatience");
+    const double slack =
+        a.number(l.deadline_given || l.value_per_day ? "choice.near_equal" : "choice.impatience");
     std::optional<std::size_t> pick;
     for (std::size_t i = 0; i < options.size(); ++i) {
         if (!accept(options[i]) || objective(options[i], l) > *least * (1 + slack)) continue;
@@ -89,11 +99,15 @@ Choice fall_short(const std::vector<Option>& options, const Limits& l, const Ass
     std::optional<std::size_t> affordable;
     for (std::size_t i = 0; i < options.size(); ++i) {
         if (!in_budget(options[i], l, Edge::expected) || !is_safe(options[i], l, a)) continue;
-        if (!affordable || options[i].offer.wall.expected < options[*affordable].offer.wall.expected) affordable = i;
+        if (!affordable ||
+            options[i].offer.wall.expected < options[*affordable].offer.wall.expected)
+            affordable = i;
     }
-    const double over = punctual && l.budget ? to_usd(options[*punctual].offer.cost.expected) / *l.budget : 1e9;
+    const double over =
+        punctual && l.budget ? to_usd(options[*punctual].offer.cost.expected) / *l.budget : 1e9;
     const double late = affordable ? options[*affordable].offer.wall.expected / l.deadline : 1e9;
-    constexpr double kHopeless = 2;  // beyond twice the limit a plan would mislead: say what the money buys instead
+    constexpr double kHopeless =
+        2;  // beyond twice the limit a plan would mislead: say what the money buys instead
     if (std::min(over, late) > kHopeless) return {Outcome::infeasible, std::nullopt};
     if (over <= late) return {Outcome::over_budget, punctual};
     return {Outcome::too_slow, affordable};
@@ -106,7 +120,8 @@ Choice choose(const std::vector<Option>& options, const Limits& l, const Assumpt
     for (const bool only_safe : {true, false}) {
         for (const Edge edge : {Edge::high, Edge::expected}) {
             const auto pick = cheapest(options, l, a, [&](const Option& o) {
-                return in_time(o, l, edge) && in_budget(o, l, edge) && (!only_safe || is_safe(o, l, a));
+                return in_time(o, l, edge) && in_budget(o, l, edge) &&
+                       (!only_safe || is_safe(o, l, a));
             });
             if (pick) return {edge == Edge::high ? Outcome::feasible : Outcome::tight, pick};
         }
@@ -114,13 +129,17 @@ Choice choose(const std::vector<Option>& options, const Limits& l, const Assumpt
     return fall_short(options, l, a);
 }
 
-std::string why_lost(const Option& loser, const Option& winner, const Limits& l, const Assumptions& a) {
+std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
+                     const Assumptions& a) {
     const Offer& o = loser.offer;
-    const double cost = to_usd(o.cost.expected) / std::max(to_usd(winner.offer.cost.expected), 0.01 * kUsd);
+    const double cost =
+        to_usd(o.cost.expected) / std::max(to_usd(winner.offer.cost.expected), 0.01 * kUsd);
     if (o.commitment) {
-        return "whole term is due; pays off above " + format_fixed(o.commitment->break_even * 100, 0) + " % use";
+        return "whole term is due; pays off above " +
+               format_fixed(o.commitment->break_even * 100, 0) + " % use";
     }
-    if (!in_time(loser, l, Edge::expected)) return format_duration(o.wall.expected - l.deadline) + " past the deadline";
+    if (!in_time(loser, l, Edge::expected))
+        return format_duration(o.wall.expected - l.deadline) + " past the deadline";
     if (!in_budget(loser, l, Edge::expected)) {
         return format_usd(to_usd(o.cost.expected) - *l.budget) + " over the budget";
     }
@@ -130,16 +149,21 @@ std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
         if (o.stale) return "spot price is " + std::to_string(o.price_age_days) + " days old";
         return "no guarantee";
     }
-    if (!in_time(loser, l, Edge::high)) return "up to " + format_duration(o.wall.high - l.deadline) + " late";
-    if (!in_budget(loser, l, Edge::high)) return "up to " + format_usd(to_usd(o.cost.high) - *l.budget) + " over budget";
+    if (!in_time(loser, l, Edge::high))
+        return "up to " + format_duration(o.wall.high - l.deadline) + " late";
+    if (!in_budget(loser, l, Edge::high))
+        return "up to " + format_usd(to_usd(o.cost.high) - *l.budget) + " over budget";
     if (cost >= 3) return "costs " + times(cost) + " as much";
     if (cost > 1) return "costs " + more(cost) + " more";
     const std::string saving = more(1 / std::max(cost, 1e-6)) + " less money";
     if (loser.candidate.nodes > winner.candidate.nodes) {
-        return std::to_string(loser.candidate.nodes - winner.candidate.nodes) + " more nodes for " + saving;
+        return std::to_string(loser.candidate.nodes - winner.candidate.nodes) + " more nodes for " +
+               saving;
     }
     const double slower = o.wall.expected / winner.offer.wall.expected;
-    if (slower >= 3) return times(slower) + " the time, saves " + format_usd(to_usd(winner.offer.cost.expected) - to_usd(o.cost.expected));
+    if (slower >= 3)
+        return times(slower) + " the time, saves " +
+               format_usd(to_usd(winner.offer.cost.expected) - to_usd(o.cost.expected));
     if (slower > 1) return more(slower) + " slower for " + saving;
     return "equal within the error";
 }
@@ -147,12 +171,14 @@ std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
 std::vector<Option> pareto_front(const std::vector<Option>& options) {
     std::vector<Option> sorted = options;
     std::stable_sort(sorted.begin(), sorted.end(), [](const Option& x, const Option& y) {
-        if (x.offer.wall.expected != y.offer.wall.expected) return x.offer.wall.expected < y.offer.wall.expected;
+        if (x.offer.wall.expected != y.offer.wall.expected)
+            return x.offer.wall.expected < y.offer.wall.expected;
         return x.offer.cost.expected < y.offer.cost.expected;
     });
     std::vector<Option> front;
     for (Option& o : sorted) {
-        if (front.empty() || o.offer.cost.expected < front.back().offer.cost.expected) front.push_back(std::move(o));
+        if (front.empty() || o.offer.cost.expected < front.back().offer.cost.expected)
+            front.push_back(std::move(o));
     }
     return front;
 }

@@ -13,8 +13,9 @@ struct Context {
     const Limits& limits;
     const std::vector<Option>& options;
     const std::vector<Rejection>& rejections;
-    const Option* chosen = nullptr;     ///< null if nothing is recommended
-    const Option* requested = nullptr;  ///< the type and node count the user named, cheapest purchase
+    const Option* chosen = nullptr;  ///< null if nothing is recommended
+    const Option* requested =
+        nullptr;  ///< the type and node count the user named, cheapest purchase
     const Option* elsewhere = nullptr;  ///< best option outside the type the user named
 };
 
@@ -25,14 +26,17 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service);
 std::vector<std::string> reasons_of(const Context& x);
 std::vector<std::string> risks_of(const Context& x);
 
-/// Rental outside AWS for one device of the same class: the cheapest published price per accelerator and hour.
+/// Rental outside AWS for one device of the same class: the cheapest published price per
+/// accelerator and hour.
 struct OutsidePrice {
     catalog::Price price;
     UsdPerSecond per_accelerator;
 };
-std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog, const catalog::Accelerator& like);
+std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog,
+                                             const catalog::Accelerator& like);
 
-/// Facts of special jobs: Trainium prices, many copies, rental outside AWS, QLoRA on small cards, a measured speed-up.
+/// Facts of special jobs: Trainium prices, many copies, rental outside AWS, QLoRA on small cards, a
+/// measured speed-up.
 void special_facts(const Context& x, std::vector<Fact>& out);
 
 /// FLOPs of the whole run and what 6 N T says.

@@ -23,13 +23,17 @@ FlopPerSecond useful_rate(const catalog::Accelerator& a) {
     return 0.75 * (peak ? *peak : a.peak_for(catalog::Precision::fp16).value_or(FlopPerSecond{}));
 }
 
-/// The user measured a run: scale it by the useful rate, on devices with at least the memory it was measured in.
-OneRun measured_run(const Eligible& e, const Request& request, const Work& work, const catalog::Catalog& catalog) {
+/// The user measured a run: scale it by the useful rate, on devices with at least the memory it was
+/// measured in.
+OneRun measured_run(const Eligible& e, const Request& request, const Work& work,
+                    const catalog::Catalog& catalog) {
     const catalog::Accelerator* reference = catalog.accelerator(kMeasuredOn);
-    if (reference == nullptr) return {{}, std::string("the reference ") + kMeasuredOn + " is not in the catalog"};
+    if (reference == nullptr)
+        return {{}, std::string("the reference ") + kMeasuredOn + " is not in the catalog"};
     if (e.accelerator->memory < reference->memory * 0.95) {
-        return {{}, "has " + format_bytes(e.accelerator->memory) + ", the measured run had " +
-                        format_bytes(reference->memory)};
+        return {{},
+                "has " + format_bytes(e.accelerator->memory) + ", the measured run had " +
+                    format_bytes(reference->memory)};
     }
     Candidate c;
     c.training = base_training(request.job, work);
@@ -46,8 +50,9 @@ OneRun measured_run(const Eligible& e, const Request& request, const Work& work,
     return {c, {}};
 }
 
-OneRun modelled_run(const Eligible& e, const Request& request, const Work& work, const catalog::Catalog& catalog,
-                    const Assumptions& a, int devices, SearchStats& stats) {
+OneRun modelled_run(const Eligible& e, const Request& request, const Work& work,
+                    const catalog::Catalog& catalog, const Assumptions& a, int devices,
+                    SearchStats& stats) {
     auto cluster = perf::cluster_of(catalog, *e.instance, 1);
     if (!cluster) return {{}, "a bandwidth the model needs is unknown"};
     cluster->accelerators = devices;
@@ -62,7 +67,8 @@ OneRun modelled_run(const Eligible& e, const Request& request, const Work& work,
     q.batch_tolerance = a.number("choice.batch_tolerance");
     q.memory_headroom = a.number("memory.headroom");
     const BestMapping best = best_mapping(q, predictor, stats);
-    if (!best.found) return {{}, "one run needs " + format_bytes(best.least_memory) + " per device"};
+    if (!best.found)
+        return {{}, "one run needs " + format_bytes(best.least_memory) + " per device"};
     Candidate c;
     c.training = best.training;
     c.prediction = predictor.predict(best.training);
@@ -74,12 +80,13 @@ OneRun modelled_run(const Eligible& e, const Request& request, const Work& work,
 
 }  // namespace
 
-void search_copies(const Eligible& e, const Request& request, const Work& work, const catalog::Catalog& catalog,
-                   const Assumptions& a, SearchResult& out) {
+void search_copies(const Eligible& e, const Request& request, const Work& work,
+                   const catalog::Catalog& catalog, const Assumptions& a, SearchResult& out) {
     const int per_node = e.instance->accelerators;
     int packed = per_node;
-    OneRun run = request.job.accelerator_hours_each ? measured_run(e, request, work, catalog)
-                                                    : modelled_run(e, request, work, catalog, a, 1, out.stats);
+    OneRun run = request.job.accelerator_hours_each
+                     ? measured_run(e, request, work, catalog)
+                     : modelled_run(e, request, work, catalog, a, 1, out.stats);
     if (!run.candidate && !request.job.accelerator_hours_each && per_node > 1) {
         run = modelled_run(e, request, work, catalog, a, per_node, out.stats);
         packed = 1;
@@ -96,7 +103,8 @@ void search_copies(const Eligible& e, const Request& request, const Work& work, 
         c.accelerator = e.accelerator;
         c.nodes = nodes;
         c.jobs_per_node = packed;
-        const double waves = std::ceil(static_cast<double>(copies) / (static_cast<double>(packed) * nodes));
+        const double waves =
+            std::ceil(static_cast<double>(copies) / (static_cast<double>(packed) * nodes));
         c.steps = one_run_steps * waves;
         out.candidates.push_back(std::move(c));
     }

@@ -20,15 +20,18 @@ bool spans_nodes(const catalog::Instance& i) {
 
 perf::Interconnect tcp_fallback(perf::Interconnect efa, const catalog::Instance& instance) {
     efa.fabric = perf::Fabric::tcp;
-    efa.per_node = efa.per_node / static_cast<double>(std::max(1, instance.network_cards.value_or(1)));
+    efa.per_node =
+        efa.per_node / static_cast<double>(std::max(1, instance.network_cards.value_or(1)));
     return efa;
 }
 
-std::optional<UsdPerSecond> cheapest_rate(const catalog::Instance& instance, const std::vector<std::string>& regions,
+std::optional<UsdPerSecond> cheapest_rate(const catalog::Instance& instance,
+                                          const std::vector<std::string>& regions,
                                           const catalog::Catalog& catalog) {
     std::optional<UsdPerSecond> best;
     for (const std::string& region : regions) {
-        for (PurchaseType p : {PurchaseType::on_demand, PurchaseType::capacity_block, PurchaseType::spot}) {
+        for (PurchaseType p :
+             {PurchaseType::on_demand, PurchaseType::capacity_block, PurchaseType::spot}) {
             const auto price = catalog.price(instance.type, p, region);
             if (price && (!best || price->rate < *best)) best = price->rate;
         }
@@ -47,19 +50,22 @@ Rejection rejected(const catalog::Instance& i, Lost why, std::string text, doubl
 }
 
 /// bf16 where the device has it, else fp16 unless the user insists on bf16.
-std::optional<Precision> precision_of(const catalog::Accelerator& a, const workload::Job& job, Rules rules) {
+std::optional<Precision> precision_of(const catalog::Accelerator& a, const workload::Job& job,
+                                      Rules rules) {
     const Precision wanted = job.precision.value_or(Precision::bf16);
     if (a.peak_for(wanted)) return wanted;
     const bool insists = job.precision.has_value() && rules == Rules::all;
-    if (wanted == Precision::bf16 && !insists && a.peak_for(Precision::fp16)) return Precision::fp16;
+    if (wanted == Precision::bf16 && !insists && a.peak_for(Precision::fp16))
+        return Precision::fp16;
     return std::nullopt;
 }
 
-Rejection no_precision(const catalog::Instance& i, const catalog::Accelerator& a, const workload::Job& job,
-                       const Assumptions& assumptions) {
+Rejection no_precision(const catalog::Instance& i, const catalog::Accelerator& a,
+                       const workload::Job& job, const Assumptions& assumptions) {
     const Precision wanted = job.precision.value_or(Precision::bf16);
     for (const DeviceRule* rule : assumptions.device_rules(a.architecture)) {
-        if (wanted == Precision::bf16 && rule->rule == "no-bf16") return rejected(i, Lost::no_bf16, rule->text);
+        if (wanted == Precision::bf16 && rule->rule == "no-bf16")
+            return rejected(i, Lost::no_bf16, rule->text);
     }
     const Lost why = wanted == Precision::bf16 ? Lost::no_bf16 : Lost::no_fp8;
     return rejected(i, why, "no " + std::string(catalog::to_string(wanted)) + " on " + a.name);
@@ -73,8 +79,10 @@ bool is_arm_host(const catalog::Instance& i) {
     return false;
 }
 
-/// On demand if anyone sells it so, else whatever is known: spot must not decide which size stands for its group.
-std::optional<UsdPerSecond> firm_rate(const catalog::Instance& i, const std::vector<std::string>& regions,
+/// On demand if anyone sells it so, else whatever is known: spot must not decide which size stands
+/// for its group.
+std::optional<UsdPerSecond> firm_rate(const catalog::Instance& i,
+                                      const std::vector<std::string>& regions,
                                       const catalog::Catalog& catalog) {
     std::optional<UsdPerSecond> best;
     for (const std::string& region : regions) {
@@ -84,20 +92,24 @@ std::optional<UsdPerSecond> firm_rate(const catalog::Instance& i, const std::vec
     return best ? best : cheapest_rate(i, regions, catalog);
 }
 
-std::optional<Rejection> preference(const catalog::Instance& i, const catalog::Accelerator& a, const Request& request,
-                                    const Assumptions& assumptions) {
+std::optional<Rejection> preference(const catalog::Instance& i, const catalog::Accelerator& a,
+                                    const Request& request, const Assumptions& assumptions) {
     if (i.retired) return rejected(i, Lost::retired, "no longer offered for new launches");
-    if (is_arm_host(i)) return rejected(i, Lost::friction, "an arm64 host: it needs arm64 builds of the whole stack");
+    if (is_arm_host(i))
+        return rejected(i, Lost::friction,
+                        "an arm64 host: it needs arm64 builds of the whole stack");
     if (is_trainium(a)) {
         if (request.job.mission_critical) {
             return rejected(i, Lost::friction, "Trainium is kept out of mission-critical jobs");
         }
         if (!request.job.trainium_ok) {
-            return rejected(i, Lost::friction, "Trainium needs the Neuron SDK; allow it with --trainium");
+            return rejected(i, Lost::friction,
+                            "Trainium needs the Neuron SDK; allow it with --trainium");
         }
         if (!assumptions.neuron_support(request.job.model.family)) {
-            return rejected(i, Lost::friction, "model family \"" + request.job.model.family +
-                                                   "\" is not in the list of models that train on Neuron");
+            return rejected(i, Lost::friction,
+                            "model family \"" + request.job.model.family +
+                                "\" is not in the list of models that train on Neuron");
         }
     }
     return std::nullopt;
@@ -112,7 +124,8 @@ Admission admit(const catalog::Instance& i, const Request& request, const catalo
         return {{}, rejected(i, Lost::unknown_facts, "no whole accelerator")};
     }
     if (acc->vendor != "NVIDIA" && !is_trainium(*acc)) {
-        return {{}, rejected(i, Lost::friction, acc->name + " has no training stack that we model")};
+        return {{},
+                rejected(i, Lost::friction, acc->name + " has no training stack that we model")};
     }
     const auto precision = precision_of(*acc, request.job, rules);
     if (!precision) return {{}, no_precision(i, *acc, request.job, a)};
@@ -125,10 +138,11 @@ Admission admit(const catalog::Instance& i, const Request& request, const catalo
     return {Eligible{&i, acc, *precision}, {}};
 }
 
-std::vector<Eligible> eligible_types(const Request& request, const catalog::Catalog& catalog, const Assumptions& a,
-                                     std::vector<Rejection>& rejections) {
+std::vector<Eligible> eligible_types(const Request& request, const catalog::Catalog& catalog,
+                                     const Assumptions& a, std::vector<Rejection>& rejections) {
     const std::vector<std::string> regions = regions_of(request.job);
-    const bool host_matters = request.job.model.opaque_params.has_value();  // input pipelines need vCPUs
+    const bool host_matters =
+        request.job.model.opaque_params.has_value();  // input pipelines need vCPUs
     using Key = std::tuple<std::string, int, int>;
     std::map<Key, Eligible> single;
     std::vector<Eligible> out;
@@ -153,12 +167,14 @@ std::vector<Eligible> eligible_types(const Request& request, const catalog::Cata
         const catalog::Instance& loser = cheaper ? *kept.instance : i;
         const catalog::Instance& winner = cheaper ? i : *kept.instance;
         rejections.push_back(
-            rejected(loser, Lost::dominated, "the same accelerators as " + winner.type + ", which is cheaper"));
+            rejected(loser, Lost::dominated,
+                     "the same accelerators as " + winner.type + ", which is cheaper"));
         if (cheaper) kept = e;
     }
     for (const auto& [key, e] : single) out.push_back(e);
-    std::sort(out.begin(), out.end(),
-              [](const Eligible& x, const Eligible& y) { return x.instance->type < y.instance->type; });
+    std::sort(out.begin(), out.end(), [](const Eligible& x, const Eligible& y) {
+        return x.instance->type < y.instance->type;
+    });
     return out;
 }
 

@@ -30,26 +30,30 @@ Scaling scaling_of(const Request& request, const catalog::Catalog& catalog, cons
         p.efficiency = base / (c.training_time() / kSecond * c.devices());
         p.communication_share = c.prediction.communication_share;
         p.mapping = describe_mapping(c.training);
-        if (p.efficiency >= a.number("choice.knee_efficiency")) s.knee_devices = std::max(s.knee_devices, p.devices);
+        if (p.efficiency >= a.number("choice.knee_efficiency"))
+            s.knee_devices = std::max(s.knee_devices, p.devices);
         s.points.push_back(std::move(p));
     }
     const int soft = static_cast<int>(a.number("choice.dp_soft_limit"));
     const int used = chosen.training.parallel.data * chosen.training.parallel.context;
     s.dp_warning = "rule of thumb: data parallelism is good to about " + std::to_string(soft) +
-                   " ranks; this plan uses " + std::to_string(used) + "; computed knee at this batch: " +
-                   std::to_string(s.knee_devices) + " devices (" + percent(a.number("choice.knee_efficiency")) +
-                   " efficiency)";
+                   " ranks; this plan uses " + std::to_string(used) +
+                   "; computed knee at this batch: " + std::to_string(s.knee_devices) +
+                   " devices (" + percent(a.number("choice.knee_efficiency")) + " efficiency)";
     return s;
 }
 
 namespace {
 
 /// What forbids or costs something on this device, in words.
-std::string device_words(const catalog::Accelerator& acc, const workload::Job& job, const Assumptions& a) {
+std::string device_words(const catalog::Accelerator& acc, const workload::Job& job,
+                         const Assumptions& a) {
     std::string s;
     for (const DeviceRule* rule : a.device_rules(acc.architecture)) {
         const bool precision_rule = rule->rule == "no-bf16";
-        if (precision_rule && job.precision.value_or(catalog::Precision::bf16) != catalog::Precision::bf16) continue;
+        if (precision_rule &&
+            job.precision.value_or(catalog::Precision::bf16) != catalog::Precision::bf16)
+            continue;
         s += (s.empty() ? "" : "; ") + rule->text;
     }
     return s;
@@ -59,23 +63,26 @@ std::optional<Option> best_option(const SearchResult& r, const Request& request,
                                   const catalog::Catalog& catalog, const Assumptions& a) {
     std::vector<Option> options;
     for (const Candidate& c : r.candidates) {
-        for (Offer& o : offers(c, request, work, "EC2", catalog, a)) options.push_back({c, std::move(o)});
+        for (Offer& o : offers(c, request, work, "EC2", catalog, a))
+            options.push_back({c, std::move(o)});
     }
     const Choice choice = choose(options, limits_of(request, a), a);
     if (choice.index) return options[*choice.index];
-    const auto least = std::min_element(options.begin(), options.end(), [](const Option& x, const Option& y) {
-        return x.offer.cost.expected < y.offer.cost.expected;
-    });
+    const auto least =
+        std::min_element(options.begin(), options.end(), [](const Option& x, const Option& y) {
+            return x.offer.cost.expected < y.offer.cost.expected;
+        });
     if (least == options.end()) return std::nullopt;
     return *least;
 }
 
-std::string spot_words(const Option& o, const Request& request, const Work& work, const catalog::Catalog& catalog,
-                       const Assumptions& a) {
+std::string spot_words(const Option& o, const Request& request, const Work& work,
+                       const catalog::Catalog& catalog, const Assumptions& a) {
     for (const Offer& s : offers(o.candidate, request, work, "EC2", catalog, a)) {
         if (s.purchase != Purchase::spot) continue;
-        return ". Spot: " + per_hour(s.rate) + " (" + s.rate_source.as_of + "), " + percent(s.risk.band_low) + " to " +
-               percent(s.risk.band_high) + " of instances lost per month" +
+        return ". Spot: " + per_hour(s.rate) + " (" + s.rate_source.as_of + "), " +
+               percent(s.risk.band_low) + " to " + percent(s.risk.band_high) +
+               " of instances lost per month" +
                (s.risk.band_low >= 0.2 ? ": volatile, only for jobs that restart often" : "");
     }
     return "";
@@ -83,15 +90,17 @@ std::string spot_words(const Option& o, const Request& request, const Work& work
 
 std::string describe(const Option& o) {
     return describe_cluster(o.candidate) + " " + purchase_words(o.offer) + " would take " +
-           format_duration(o.offer.wall.expected) + " and " + format_usd(to_usd(o.offer.cost.expected)) + " (" +
+           format_duration(o.offer.wall.expected) + " and " +
+           format_usd(to_usd(o.offer.cost.expected)) + " (" +
            describe_mapping(o.candidate.training) + ", " +
            std::string(catalog::to_string(o.candidate.training.precision)) + ")";
 }
 
 }  // namespace
 
-WhyNot why_not(const std::string& type, const Request& request, const Work& work, const catalog::Catalog& catalog,
-               const Assumptions& a, const std::optional<Option>& chosen) {
+WhyNot why_not(const std::string& type, const Request& request, const Work& work,
+               const catalog::Catalog& catalog, const Assumptions& a,
+               const std::optional<Option>& chosen) {
     WhyNot w;
     w.instance = type;
     const catalog::Instance* i = catalog.instance(type);
@@ -102,25 +111,32 @@ WhyNot why_not(const std::string& type, const Request& request, const Work& work
     const Admission rules = admit(*i, request, catalog, a, Rules::all);
     Request lenient = request;
     lenient.job.precision.reset();
-    if (request.job.precision == catalog::Precision::fp8) lenient.job.precision = request.job.precision;
-    const SearchResult r =
-        search_type(lenient, catalog, a, *i, node_counts(spans_nodes(*i) ? std::max(64, chosen ? chosen->candidate.nodes * 4 : 1) : 1));
+    if (request.job.precision == catalog::Precision::fp8)
+        lenient.job.precision = request.job.precision;
+    const SearchResult r = search_type(
+        lenient, catalog, a, *i,
+        node_counts(spans_nodes(*i) ? std::max(64, chosen ? chosen->candidate.nodes * 4 : 1) : 1));
     const catalog::Accelerator* acc = catalog.accelerator(i->accelerator);
     std::string kept_out = rules.rejection ? rules.rejection->text : "";
     const std::string device = acc != nullptr ? device_words(*acc, request.job, a) : "";
     if (!device.empty() && kept_out != device) {
-        kept_out = kept_out.empty() || device.find(kept_out) != std::string::npos ? device : kept_out + "; " + device;
+        kept_out = kept_out.empty() || device.find(kept_out) != std::string::npos
+                       ? device
+                       : kept_out + "; " + device;
     }
     w.best = best_option(r, lenient, work, catalog, a);
     if (!w.best) {
-        const std::string no_fit = r.candidates.empty() && !r.rejections.empty() ? r.rejections.front().text : "no price known in the allowed regions";
+        const std::string no_fit = r.candidates.empty() && !r.rejections.empty()
+                                       ? r.rejections.front().text
+                                       : "no price known in the allowed regions";
         w.answer = kept_out.empty() ? no_fit : kept_out + "; and " + no_fit;
         return w;
     }
     w.answer = (kept_out.empty() ? "" : kept_out + ". ") + describe(*w.best);
     if (chosen) {
         const Limits l = limits_of(request, a);
-        w.answer += ": " + why_lost(*w.best, *chosen, l, a) + " (chosen: " + money(chosen->offer.cost.expected) + " in " +
+        w.answer += ": " + why_lost(*w.best, *chosen, l, a) +
+                    " (chosen: " + money(chosen->offer.cost.expected) + " in " +
                     format_duration(chosen->offer.wall.expected) + ")";
     }
     w.answer += spot_words(*w.best, lenient, work, catalog, a);
@@ -130,8 +146,8 @@ WhyNot why_not(const std::string& type, const Request& request, const Work& work
 namespace {
 
 /// Time per sequence on `nodes`, with the fabric replaced if `tcp`.
-std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& catalog, const Work& work,
-                               const catalog::Instance& i, int nodes, bool tcp) {
+std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& catalog,
+                               const Work& work, const catalog::Instance& i, int nodes, bool tcp) {
     auto cluster = perf::cluster_of(catalog, i, nodes);
     if (!cluster) return std::nullopt;
     if (tcp) cluster->inter = tcp_fallback(cluster->inter, i);
@@ -144,13 +160,17 @@ std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& c
     q.per_node = i.accelerators;
     q.batch_tolerance = 0.25;  // the batch of a run that exists is what it is
     SearchStats stats;
-    // The user's own mapping is plain FSDP: the question is what the wire does to it, not what a better mapping would.
+    // The user's own mapping is plain FSDP: the question is what the wire does to it, not what a
+    // better mapping would.
     std::optional<Seconds> best;
-    for (workload::Training t : trainings(request.job.model, q.base, work, q.devices, q.per_node, q.batch_tolerance)) {
+    for (workload::Training t :
+         trainings(request.job.model, q.base, work, q.devices, q.per_node, q.batch_tolerance)) {
         const workload::Parallelism& p = t.parallel;
-        const bool plain = p.tensor == 1 && p.pipeline == 1 && p.context == 1 && p.expert == 1 && p.shard_group == 0;
+        const bool plain = p.tensor == 1 && p.pipeline == 1 && p.context == 1 && p.expert == 1 &&
+                           p.shard_group == 0;
         if (!plain || p.zero != workload::Zero::weights) continue;
-        // The run exists, so it fitted somehow: the leanest form counts even where the memory model doubts it.
+        // The run exists, so it fitted somehow: the leanest form counts even where the memory model
+        // doubts it.
         const bool leanest = t.micro_batch == 1 && t.recompute == workload::Recompute::full;
         if (!leanest && !predictor.memory(t).fits()) continue;
         const Seconds each = predictor.predict(t).step.total / t.global_batch;
@@ -161,7 +181,8 @@ std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& c
 
 }  // namespace
 
-std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog& catalog, const Assumptions& a) {
+std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog& catalog,
+                                  const Assumptions& a) {
     if (!request.observed) return std::nullopt;
     const Observed& seen = *request.observed;
     const catalog::Instance* i = catalog.instance(seen.instance);
@@ -174,20 +195,26 @@ std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog
     Diagnosis d;
     d.with_fabric = *one / *fabric;
     d.without_fabric = *one / *tcp;
-    const bool like_tcp = std::fabs(std::log(seen.speedup / d.without_fabric)) < std::fabs(std::log(seen.speedup / d.with_fabric));
+    const bool like_tcp = std::fabs(std::log(seen.speedup / d.without_fabric)) <
+                          std::fabs(std::log(seen.speedup / d.with_fabric));
     const std::string n = std::to_string(seen.nodes);
-    d.verdict = times(seen.speedup) + " on " + n + " nodes, expected " + times(d.with_fabric) + " with EFA (at most " + n +
-                ") and " + times(d.without_fabric) + " over TCP: " +
-                (like_tcp ? "a TCP fallback" : "EFA works; look at the mapping and the input pipeline");
+    d.verdict =
+        times(seen.speedup) + " on " + n + " nodes, expected " + times(d.with_fabric) +
+        " with EFA (at most " + n + ") and " + times(d.without_fabric) + " over TCP: " +
+        (like_tcp ? "a TCP fallback" : "EFA works; look at the mapping and the input pipeline");
     if (!like_tcp) return d;
     d.checks = {
-        "NCCL log: \"NET/Socket\" means TCP; a good run prints \"NET/OFI Selected Provider is efa\"",
-        "security group: allow ALL traffic to and from itself, inbound and outbound; a UDP port range is not EFA",
+        "NCCL log: \"NET/Socket\" means TCP; a good run prints \"NET/OFI Selected Provider is "
+        "efa\"",
+        "security group: allow ALL traffic to and from itself, inbound and outbound; a UDP port "
+        "range is not EFA",
         "one subnet in one AZ: EFA does not cross zones",
         plural(i->efa_interfaces, "EFA interface") + " per node, enabled on the compute resource",
         "image with libfabric and aws-ofi-nccl",
-        "a cluster placement group (recommended, but not with a Capacity Block or reservation that brings its own)",
-        "verify with nccl-tests all_reduce before training; then expect about " + times(d.with_fabric),
+        "a cluster placement group (recommended, but not with a Capacity Block or reservation that "
+        "brings its own)",
+        "verify with nccl-tests all_reduce before training; then expect about " +
+            times(d.with_fabric),
     };
     return d;
 }

@@ -12,15 +12,22 @@ namespace {
 using workload::Method;
 using workload::Optimizer;
 
-/// Bytes per parameter of a full checkpoint: bf16 weights (2), fp32 master copy (4) and the optimizer's moments.
+/// Bytes per parameter of a full checkpoint: bf16 weights (2), fp32 master copy (4) and the
+/// optimizer's moments.
 double checkpoint_bytes_per_param(Optimizer o) {
     switch (o) {
-        case Optimizer::adamw_fp32: return 2 + 4 + 8;
-        case Optimizer::adamw_bf16: return 2 + 4 + 4;
-        case Optimizer::adamw_8bit: return 2 + 4 + 2;
-        case Optimizer::adafactor: return 2 + 4;
-        case Optimizer::sgd: return 2 + 4 + 4;
-        case Optimizer::muon: return 2 + 4 + 4;
+        case Optimizer::adamw_fp32:
+            return 2 + 4 + 8;
+        case Optimizer::adamw_bf16:
+            return 2 + 4 + 4;
+        case Optimizer::adamw_8bit:
+            return 2 + 4 + 2;
+        case Optimizer::adafactor:
+            return 2 + 4;
+        case Optimizer::sgd:
+            return 2 + 4 + 4;
+        case Optimizer::muon:
+            return 2 + 4 + 4;
     }
     return 14;
 }
@@ -42,22 +49,29 @@ double bytes_per_token(const workload::Model& m, const Assumptions& a) {
 
 }  // namespace
 
-DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate& c, const Assumptions& a) {
+DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate& c,
+                     const Assumptions& a) {
     DataNeeds n;
     const bool opaque = job.model.opaque_params.has_value();
     const double per_token = bytes_per_token(job.model, a);
     const Bytes token_data = work.tokens() * per_token * kByte;
     n.dataset = job.dataset.value_or(opaque ? Bytes{} : token_data);
     const bool adapters = job.method == Method::lora || job.method == Method::qlora;
-    const double trained = adapters ? adapter_params(job.model, c.training.lora ? c.training.lora->rank : 16) : work.params;
+    const double trained =
+        adapters ? adapter_params(job.model, c.training.lora ? c.training.lora->rank : 16)
+                 : work.params;
     const double each = checkpoint_bytes_per_param(c.training.optimizer);
     n.checkpoint = trained * each * kByte;
     n.final_weights = 2 * trained * kByte;
-    n.checkpoint_basis = format_count(trained) + (adapters ? " adapter parameters x " : " parameters x ") +
+    n.checkpoint_basis = format_count(trained) +
+                         (adapters ? " adapter parameters x " : " parameters x ") +
                          format_fixed(each, 0) + " B (bf16 weights, fp32 master, optimizer)";
     if (c.step > Seconds{}) {
-        const double samples = c.training.global_batch * static_cast<double>(std::max(1, c.jobs_per_node * (job.copies > 1 ? c.nodes : 1)));
-        const Bytes per_step = opaque ? samples * 110e3 * kByte : samples * work.sequence * per_token * kByte;
+        const double samples =
+            c.training.global_batch *
+            static_cast<double>(std::max(1, c.jobs_per_node * (job.copies > 1 ? c.nodes : 1)));
+        const Bytes per_step =
+            opaque ? samples * 110e3 * kByte : samples * work.sequence * per_token * kByte;
         n.data_rate = per_step / c.step;
     }
     return n;

@@ -12,12 +12,18 @@ using catalog::PurchaseType;
 
 std::string_view to_string(Purchase p) {
     switch (p) {
-        case Purchase::on_demand: return "on demand";
-        case Purchase::spot: return "spot";
-        case Purchase::capacity_block: return "Capacity Block";
-        case Purchase::mixed: return "mixed";
-        case Purchase::commitment_1y: return "1-year commitment";
-        case Purchase::commitment_3y: return "3-year commitment";
+        case Purchase::on_demand:
+            return "on demand";
+        case Purchase::spot:
+            return "spot";
+        case Purchase::capacity_block:
+            return "Capacity Block";
+        case Purchase::mixed:
+            return "mixed";
+        case Purchase::commitment_1y:
+            return "1-year commitment";
+        case Purchase::commitment_3y:
+            return "3-year commitment";
     }
     return "?";
 }
@@ -30,7 +36,8 @@ std::vector<std::string> regions_of(const workload::Job& job) {
 }
 
 Seconds startup_time(const Candidate& c, const DataNeeds& needs, const Assumptions& a) {
-    Seconds t = a.seconds("startup.boot") + a.seconds("startup.image_pull") + a.seconds("startup.framework");
+    Seconds t = a.seconds("startup.boot") + a.seconds("startup.image_pull") +
+                a.seconds("startup.framework");
     t += 2 * needs.final_weights / (a.number("startup.load_gb_per_s") * kGBPerSecond * c.nodes);
     const bool neuron = c.accelerator->vendor == "AWS";
     if (neuron) t += a.seconds("startup.neuron_compile");
@@ -45,7 +52,9 @@ struct Hazard {
 };
 
 Hazard hazard_of(double low_month, double high_month) {
-    const auto per_hour = [](double p) { return -std::log1p(-std::min(p, 0.95)) / (kMonth / kHour); };
+    const auto per_hour = [](double p) {
+        return -std::log1p(-std::min(p, 0.95)) / (kMonth / kHour);
+    };
     return {per_hour(low_month), per_hour((low_month + high_month) / 2), per_hour(high_month)};
 }
 
@@ -64,7 +73,7 @@ struct Terms {
     std::string region;
     std::vector<RateLine> lines;
     int spot_nodes = 0;
-    Hazard spot;  ///< per instance
+    Hazard spot;            ///< per instance
     Seconds window;         ///< Capacity Block: usable time; 0 = no end
     UsdPerSecond overflow;  ///< price of going on after the window, all nodes
 };
@@ -73,8 +82,13 @@ class Maker {
   public:
     Maker(const Candidate& c, const Request& request, const Work& work, std::string service,
           const catalog::Catalog& catalog, const Assumptions& a)
-        : c_(c), request_(request), service_(std::move(service)), catalog_(catalog), a_(a),
-          needs_(data_needs(request.job, work, c, a)), startup_(startup_time(c, needs_, a)) {}
+        : c_(c),
+          request_(request),
+          service_(std::move(service)),
+          catalog_(catalog),
+          a_(a),
+          needs_(data_needs(request.job, work, c, a)),
+          startup_(startup_time(c, needs_, a)) {}
 
     std::vector<Offer> all() {
         std::vector<Offer> out;
@@ -103,7 +117,8 @@ class Maker {
 
     bool spot_allowed() const {
         const workload::Job& j = request_.job;
-        return j.spot == workload::SpotPolicy::allowed && j.resume != workload::Resume::none && !j.mission_critical;
+        return j.spot == workload::SpotPolicy::allowed && j.resume != workload::Resume::none &&
+               !j.mission_critical;
     }
     bool independent() const { return request_.job.copies > 1; }
 
@@ -153,20 +168,23 @@ class Maker {
     }
 
     std::optional<Offer> block(const std::string& region) {
-        if (service_ == "SageMaker" || c_.nodes > a_.number("block.max_instances")) return std::nullopt;
+        if (service_ == "SageMaker" || c_.nodes > a_.number("block.max_instances"))
+            return std::nullopt;
         const auto p = price(PurchaseType::capacity_block, region);
         if (!p) return std::nullopt;
         Terms t;
         t.purchase = Purchase::capacity_block;
         t.region = region;
-        // Booked for the expected time and a margin; what runs over continues on demand, if that is sold at all.
+        // Booked for the expected time and a margin; what runs over continues on demand, if that is
+        // sold at all.
         const auto firm = price(PurchaseType::on_demand, region);
         const Course needed = course(firm ? 1 + a_.number("block.margin") : c_.band.high, 1, t);
         const auto days = plan::block_days(needed.wall, a_);
         if (!days) return std::nullopt;
         t.window = *days * kDay - a_.seconds("block.ends_early");
         if (firm) t.overflow = static_cast<double>(c_.nodes) * firm->rate;
-        RateLine l = line(*p, "Block of " + std::to_string(*days) + (*days == 1 ? " day" : " days"), c_.nodes);
+        RateLine l = line(*p, "Block of " + std::to_string(*days) + (*days == 1 ? " day" : " days"),
+                          c_.nodes);
         l.upfront = static_cast<double>(c_.nodes * *days) * (p->rate * kDay);
         t.lines = {l};
         auto o = finish(t);
@@ -184,13 +202,17 @@ class Maker {
         Terms t;
         t.purchase = Purchase::mixed;
         t.region = region;
-        const int base = std::clamp(static_cast<int>(std::lround(c_.nodes * a_.number("spot.base_share"))), 1, c_.nodes - 1);
+        const int base =
+            std::clamp(static_cast<int>(std::lround(c_.nodes * a_.number("spot.base_share"))), 1,
+                       c_.nodes - 1);
         t.spot_nodes = c_.nodes - base;
         RunRisk risk;
         t.spot = *band(region, risk);
         RateLine base_line;
-        const auto days = plan::block_days((1 + a_.number("block.margin")) * course(1, 1, t).wall, a_);
-        const bool by_block = prepaid && days && base <= a_.number("block.max_instances") && service_ != "SageMaker";
+        const auto days =
+            plan::block_days((1 + a_.number("block.margin")) * course(1, 1, t).wall, a_);
+        const bool by_block =
+            prepaid && days && base <= a_.number("block.max_instances") && service_ != "SageMaker";
         if (!by_block && !firm) return std::nullopt;
         if (by_block) {
             base_line = line(*prepaid, "Block of " + std::to_string(*days) + " days", base);
@@ -208,8 +230,10 @@ class Maker {
     }
 
     std::optional<catalog::Price> committed(int years, const std::string& region) const {
-        const auto a = price(years == 1 ? PurchaseType::reserved_1y : PurchaseType::reserved_3y, region);
-        const auto b = price(years == 1 ? PurchaseType::savings_plan_1y : PurchaseType::savings_plan_3y, region);
+        const auto a =
+            price(years == 1 ? PurchaseType::reserved_1y : PurchaseType::reserved_3y, region);
+        const auto b = price(
+            years == 1 ? PurchaseType::savings_plan_1y : PurchaseType::savings_plan_3y, region);
         if (a && b) return a->rate < b->rate ? a : b;
         return a ? a : b;
     }
@@ -241,7 +265,8 @@ class Maker {
         // edge 0: low hazard, 1: middle, 2: upper edge of the band.
         const double spot = edge < 0.5 ? t.spot.low : (edge < 1.5 ? t.spot.mid : t.spot.high);
         const double gang = independent() ? std::min(1, t.spot_nodes) : t.spot_nodes;
-        const double devices = independent() ? c_.instance->accelerators : c_.nodes * c_.instance->accelerators;
+        const double devices =
+            independent() ? c_.instance->accelerators : c_.nodes * c_.instance->accelerators;
         const double per_hour = gang * spot + devices / a_.number("failure.mtbf_accelerator_hours");
         return kHour / per_hour;
     }
@@ -341,8 +366,9 @@ class Maker {
 
 }  // namespace
 
-std::vector<Offer> offers(const Candidate& c, const Request& request, const Work& work, const std::string& service,
-                          const catalog::Catalog& catalog, const Assumptions& a) {
+std::vector<Offer> offers(const Candidate& c, const Request& request, const Work& work,
+                          const std::string& service, const catalog::Catalog& catalog,
+                          const Assumptions& a) {
     return Maker(c, request, work, service, catalog, a).all();
 }
 

@@ -19,7 +19,8 @@ double device_rate(const Candidate& c, const workload::Job& job, const Assumptio
     return c.devices() * efficiency * (peak16(*c.accelerator) * kSecond / per_sample);
 }
 
-perf::MemoryBreakdown memory_of(const workload::Job& job, const Candidate& c, const Assumptions& a) {
+perf::MemoryBreakdown memory_of(const workload::Job& job, const Candidate& c,
+                                const Assumptions& a) {
     perf::MemoryBreakdown m;
     const Bytes params = *job.model.opaque_params * kByte;
     m.weights = 2 * params;
@@ -43,14 +44,16 @@ InputPipeline input_pipeline(const Candidate& c, const workload::Job& job, const
     const double reached = std::min(p.device_samples_per_s, p.fed_samples_per_s);
     const double epochs_samples = job.samples.value_or(0);
     if (job.dataset && epochs_samples > 0) {
-        // Bytes per sample: the ImageNet mean of 110 kB (150 GB / 1.28 M images); epochs are not known here.
+        // Bytes per sample: the ImageNet mean of 110 kB (150 GB / 1.28 M images); epochs are not
+        // known here.
         p.bytes_per_s = reached * 110e3 * kByte / kSecond;
     }
     return p;
 }
 
-std::optional<Candidate> opaque_candidate(const Eligible& e, int nodes, const workload::Job& job, const Work& work,
-                                          const perf::Cluster& cluster, const Assumptions& a) {
+std::optional<Candidate> opaque_candidate(const Eligible& e, int nodes, const workload::Job& job,
+                                          const Work& work, const perf::Cluster& cluster,
+                                          const Assumptions& a) {
     if (!job.model.opaque_params || !job.model.opaque_forward_flop_per_sample) return std::nullopt;
     Candidate c;
     c.instance = e.instance;
@@ -79,9 +82,11 @@ std::optional<Candidate> opaque_candidate(const Eligible& e, int nodes, const wo
     s.total = std::max(c.training.global_batch / rate * kSecond, s.gemm) + s.data_comm;
     s.launch = s.total - s.gemm - s.data_comm;  // devices wait for data
     if (feed.fed_samples_per_s < feed.device_samples_per_s) c.limit = "input pipeline";
-    const Flop step_flop = 3 * *job.model.opaque_forward_flop_per_sample * c.training.global_batch * kFlop;
+    const Flop step_flop =
+        3 * *job.model.opaque_forward_flop_per_sample * c.training.global_batch * kFlop;
     c.prediction.model_flop = c.prediction.model_flop_full = c.prediction.hardware_flop = step_flop;
-    c.prediction.mfu = step_flop / s.total / (peak16(*e.accelerator) * static_cast<double>(c.devices()));
+    c.prediction.mfu =
+        step_flop / s.total / (peak16(*e.accelerator) * static_cast<double>(c.devices()));
     c.prediction.communication_share = s.data_comm / s.total;
     c.step = s.total;
     c.steps = steps_of(work, c.training.global_batch);

@@ -1,7 +1,8 @@
 #pragma once
-// Models of which only counts are known (ResNet-50): data parallel, and often fed too slowly rather than computed slowly.
-// compute = 3 F / (peak * efficiency) per sample; the input pipeline gives vCPU * images/s, times a factor with GPU
-// decoding. 6ND does not apply: a convolution reuses each weight at every position.
+// Models of which only counts are known (ResNet-50): data parallel, and often fed too slowly rather
+// than computed slowly. compute = 3 F / (peak * efficiency) per sample; the input pipeline gives
+// vCPU * images/s, times a factor with GPU decoding. 6ND does not apply: a convolution reuses each
+// weight at every position.
 
 #include <optional>
 
@@ -17,7 +18,8 @@ struct InputPipeline {
 };
 InputPipeline input_pipeline(const Candidate& c, const workload::Job& job, const Assumptions& a);
 
-std::optional<Candidate> opaque_candidate(const Eligible& e, int nodes, const workload::Job& job, const Work& work,
-                                          const perf::Cluster& cluster, const Assumptions& a);
+std::optional<Candidate> opaque_candidate(const Eligible& e, int nodes, const workload::Job& job,
+                                          const Work& work, const perf::Cluster& cluster,
+                                          const Assumptions& a);
 
 }  // namespace trainyard::plan

@@ -1,9 +1,11 @@
-// The planner, top to bottom: work -> search -> offers -> choice -> explanation. Each pass is one line of make_plan.
+// The planner, top to bottom: work -> search -> offers -> choice -> explanation. Each pass is one
+// line of make_plan.
 
 #include "trainyard/plan/plan.hpp"
 
 #include <algorithm>
 #include <cmath>
+#include <iterator>
 
 #include "context.hpp"
 #include "rows.hpp"
@@ -43,19 +45,23 @@ std::optional<Error> check(const Request& r, const catalog::Catalog& catalog) {
 }
 
 /// The search, with the type the user named searched up to the node count the user named.
-SearchResult search_all(const Request& request, const catalog::Catalog& catalog, const Assumptions& a) {
+SearchResult search_all(const Request& request, const catalog::Catalog& catalog,
+                        const Assumptions& a) {
     SearchResult all = search(request, catalog, a);
     if (!request.job.instance || !request.job.nodes || request.job.copies > 1) return all;
     std::vector<int> sizes = node_counts(*request.job.nodes);
     if (sizes.back() != *request.job.nodes) sizes.push_back(*request.job.nodes);
-    SearchResult own = search_type(request, catalog, a, *catalog.instance(*request.job.instance), sizes);
-    std::erase_if(all.candidates, [&](const Candidate& c) { return c.instance->type == *request.job.instance; });
+    SearchResult own =
+        search_type(request, catalog, a, *catalog.instance(*request.job.instance), sizes);
+    std::erase_if(all.candidates,
+                  [&](const Candidate& c) { return c.instance->type == *request.job.instance; });
     for (Candidate& c : own.candidates) all.candidates.push_back(std::move(c));
     return all;
 }
 
-ServiceChoice service_for(const Candidate& c, const Request& request, const catalog::Catalog& catalog,
-                          const Assumptions& a, double outside_saving = 0) {
+ServiceChoice service_for(const Candidate& c, const Request& request,
+                          const catalog::Catalog& catalog, const Assumptions& a,
+                          double outside_saving = 0) {
     ServiceFacts f;
     f.nodes = c.nodes;
     f.devices = c.devices();
@@ -72,7 +78,8 @@ std::vector<Option> all_options(const SearchResult& found, const Request& reques
     std::vector<Option> options;
     for (const Candidate& c : found.candidates) {
         const ServiceChoice service = service_for(c, request, catalog, a);
-        for (Offer& o : offers(c, request, work, service.service, catalog, a)) options.push_back({c, std::move(o)});
+        for (Offer& o : offers(c, request, work, service.service, catalog, a))
+            options.push_back({c, std::move(o)});
     }
     return options;
 }
@@ -92,20 +99,24 @@ const Option* requested_option(const std::vector<Option>& mine, const workload::
     if (!job.nodes) return nullptr;
     const Option* best = nullptr;
     for (const Option& o : mine) {
-        if (o.candidate.nodes != *job.nodes || !is_guaranteed(o.offer.purchase) || o.offer.commitment) continue;
+        if (o.candidate.nodes != *job.nodes || !is_guaranteed(o.offer.purchase) ||
+            o.offer.commitment)
+            continue;
         if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
     }
     return best;
 }
 
-/// The user named a node count: keep it if it scales, else the cheapest smaller one that is in time.
-void prefer_requested(const std::vector<Option>& mine, const Option* requested, const Limits& l, const Assumptions& a,
-                      Choice& choice) {
+/// The user named a node count: keep it if it scales, else the cheapest smaller one that is in
+/// time.
+void prefer_requested(const std::vector<Option>& mine, const Option* requested, const Limits& l,
+                      const Assumptions& a, Choice& choice) {
     if (requested == nullptr || !choice.index) return;
     const Option& small = mine[*choice.index];
     if (small.candidate.nodes >= requested->candidate.nodes) return;
     const double speedup = small.candidate.training_time() / requested->candidate.training_time();
-    const double ratio = static_cast<double>(requested->candidate.devices()) / small.candidate.devices();
+    const double ratio =
+        static_cast<double>(requested->candidate.devices()) / small.candidate.devices();
     const bool in_time = requested->offer.wall.expected <= l.deadline;
     if (speedup / ratio >= a.number("choice.scaling_floor") && in_time) {
         choice.index = static_cast<std::size_t>(requested - mine.data());
@@ -119,28 +130,37 @@ std::string job_line(const Request& r, const Work& w) {
     s += ", " + std::string(to_string(j.method));
     if (j.model.opaque_params) return s + ", " + format_count(w.sequences) + " samples";
     if (j.copies > 1) s += ", " + plural(j.copies, "run");
-    if (w.tokens() > w.sequence) s += ", " + format_count(w.tokens()) + " tokens at " + std::to_string(w.sequence);
+    if (w.tokens() > w.sequence)
+        s += ", " + format_count(w.tokens()) + " tokens at " + std::to_string(w.sequence);
     return s;
 }
 
 std::string verdict_of(const Plan& p) {
     if (!p.chosen) {
-        if (p.outcome == Outcome::does_not_fit) return "No: no instance type in the allowed regions can run this job";
+        if (p.outcome == Outcome::does_not_fit)
+            return "No: no instance type in the allowed regions can run this job";
         std::string s = "No: not feasible as asked";
-        if (p.shortfall && p.shortfall->cost_factor > 1) s += ", " + times(p.shortfall->cost_factor) + " over the budget";
-        if (p.shortfall && p.shortfall->time_factor > 1) s += ", " + times(p.shortfall->time_factor) + " the deadline";
+        if (p.shortfall && p.shortfall->cost_factor > 1)
+            s += ", " + times(p.shortfall->cost_factor) + " over the budget";
+        if (p.shortfall && p.shortfall->time_factor > 1)
+            s += ", " + times(p.shortfall->time_factor) + " the deadline";
         return s;
     }
     const Option& o = *p.chosen;
     const std::string service = p.service.service.substr(0, p.service.service.find(" +"));
     std::string s = "Rent " + describe_cluster(o.candidate) + " (" +
                     std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) + " " +
-                    device_name(*o.candidate.accelerator) + "), " + purchase_words(o.offer) + ", " + o.offer.region + ", " +
-                    service + ": " + time_span(o.offer.wall.low, o.offer.wall.high) + ", " + money_compact(o.offer.cost.low);
-    if (o.offer.cost.high > o.offer.cost.low) s += " to " + money_compact(o.offer.cost.high);
+                    device_name(*o.candidate.accelerator) + "), " + purchase_words(o.offer) + ", " +
+                    o.offer.region + ", " + service + ": " +
+                    time_span(o.offer.wall.low, o.offer.wall.high) + ", " +
+                    money_compact(o.offer.cost.low);
+    const std::string most = money_compact(o.offer.cost.high);
+    if (most != money_compact(o.offer.cost.low)) s += " to " + most;
     if (p.outcome == Outcome::tight) s += "; tight";
-    if (p.outcome == Outcome::over_budget) s += "; over budget by " + format_usd(to_usd(o.offer.cost.expected) - *p.budget);
-    if (p.outcome == Outcome::too_slow) s += "; too slow by " + format_duration(o.offer.wall.expected - *p.deadline);
+    if (p.outcome == Outcome::over_budget)
+        s += "; over budget by " + format_usd(to_usd(o.offer.cost.expected) - *p.budget);
+    if (p.outcome == Outcome::too_slow)
+        s += "; too slow by " + format_duration(o.offer.wall.expected - *p.deadline);
     return s;
 }
 
@@ -153,47 +173,56 @@ void warn_prices(Plan& p, const Assumptions& a) {
         oldest = std::max(oldest, r.option.offer.price_age_days);
     }
     if (stale == 0) return;
-    p.warnings.push_back(std::to_string(stale) + " of " + plural(static_cast<int>(p.rows.size()), "row") +
-                         " rest on prices older than " + format_fixed(a.number("price.stale"), 0) + " days (oldest " +
-                         std::to_string(oldest) + " days): refresh them with --prices FILE");
+    p.warnings.push_back(
+        std::to_string(stale) + " of " + plural(static_cast<int>(p.rows.size()), "row") +
+        " rest on prices older than " + format_fixed(a.number("price.stale"), 0) +
+        " days (oldest " + std::to_string(oldest) + " days): refresh them with --prices FILE");
 }
 
 std::string next_command(const Plan& p, const Assumptions& a) {
     if (!p.chosen) return "trainyard plan … --explain, or with the scope above";
     const Candidate& c = p.chosen->candidate;
     if (p.chosen->offer.purchase == Purchase::capacity_block) {
-        return "aws ec2 describe-capacity-block-offerings --instance-type " + c.instance->type + " --instance-count " +
-               std::to_string(c.nodes) + " --capacity-duration-hours " + std::to_string(*p.chosen->offer.block_days * 24) +
-               " --region " + p.chosen->offer.region;
+        return "aws ec2 describe-capacity-block-offerings --instance-type " + c.instance->type +
+               " --instance-count " + std::to_string(c.nodes) + " --capacity-duration-hours " +
+               std::to_string(*p.chosen->offer.block_days * 24) + " --region " +
+               p.chosen->offer.region;
     }
     if (p.chosen->offer.purchase == Purchase::spot) {
-        return "aws ec2 get-spot-placement-scores --instance-types " + c.instance->type + " --target-capacity " +
-               std::to_string(c.nodes) + " --single-availability-zone --region-names " + p.chosen->offer.region;
+        return "aws ec2 get-spot-placement-scores --instance-types " + c.instance->type +
+               " --target-capacity " + std::to_string(c.nodes) +
+               " --single-availability-zone --region-names " + p.chosen->offer.region;
     }
     const QuotaRule* q = a.quota(c.instance->family);
-    if (q == nullptr) return "aws service-quotas list-service-quotas --service-code ec2 --region " + p.chosen->offer.region;
-    return "aws service-quotas get-service-quota --service-code ec2 --quota-code " + q->on_demand_code + " --region " +
-           p.chosen->offer.region;
+    if (q == nullptr)
+        return "aws service-quotas list-service-quotas --service-code ec2 --region " +
+               p.chosen->offer.region;
+    return "aws service-quotas get-service-quota --service-code ec2 --quota-code " +
+           q->on_demand_code + " --region " + p.chosen->offer.region;
 }
 
 void list_assumptions(Plan& p, const Request& request, const Assumptions& a) {
     for (const std::string& s : request.job.assumptions) p.assumptions.push_back(s);
     for (const std::string& s : request.job.model.assumptions) p.assumptions.push_back(s);
     if (!request.job.deadline) {
-        p.assumptions.push_back("no deadline given: " + format_fixed(a.number("deadline.default"), 0) + " days assumed");
+        p.assumptions.push_back("no deadline given: " +
+                                format_fixed(a.number("deadline.default"), 0) + " days assumed");
     }
     if (p.chosen) {
-        for (const std::string& n : p.chosen->candidate.prediction.notes) p.assumptions.push_back(n);
+        for (const std::string& n : p.chosen->candidate.prediction.notes)
+            p.assumptions.push_back(n);
     }
     for (const Assumption& row : a.rows()) {
-        p.assumptions.push_back(row.key + " = " + format_fixed(row.value, row.value < 10 ? 2 : 0) + " " + row.unit + " (" +
-                                row.provenance.source + ", " + row.provenance.as_of + ")");
+        p.assumptions.push_back(row.key + " = " + format_fixed(row.value, row.value < 10 ? 2 : 0) +
+                                " " + row.unit + " (" + row.provenance.source + ", " +
+                                row.provenance.as_of + ")");
     }
 }
 
 }  // namespace
 
-Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog, const Assumptions& a) {
+Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
+                       const Assumptions& a) {
     if (auto error = check(request, catalog)) return std::move(*error);
     Plan p;
     p.work = work_of(request.job, a);
@@ -220,13 +249,16 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog, 
             elsewhere = &options[*free.index];
         }
     }
-    const Context x{request, catalog, a, p.work, limits, options, p.rejections, chosen, requested, elsewhere};
+    const Context x{request, catalog,      a,      p.work,    limits,
+                    options, p.rejections, chosen, requested, elsewhere};
     if (chosen != nullptr) {
         p.chosen = *chosen;
         double saving = 0;
         const bool may_leave = request.job.outside_aws_ok && request.job.data_public;
-        if (const auto outside = cheapest_outside(catalog, *chosen->candidate.accelerator); outside && may_leave) {
-            const UsdPerSecond each = chosen->offer.rate / static_cast<double>(chosen->candidate.instance->accelerators);
+        if (const auto outside = cheapest_outside(catalog, *chosen->candidate.accelerator);
+            outside && may_leave) {
+            const UsdPerSecond each =
+                chosen->offer.rate / static_cast<double>(chosen->candidate.instance->accelerators);
             saving = 1 - outside->per_accelerator / each;
         }
         p.service = service_for(chosen->candidate, request, catalog, a, saving);
@@ -240,7 +272,13 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog, 
     p.reasons = reasons_of(x);
     p.risks = risks_of(x);
     p.front = pareto_front(mine);
-    if (chosen != nullptr && request.detail == Detail::full && request.job.copies == 1 && !request.job.model.opaque_params) {
+    std::vector<Option> firm;
+    std::copy_if(mine.begin(), mine.end(), std::back_inserter(firm), [](const Option& o) {
+        return is_guaranteed(o.offer.purchase) && !o.offer.commitment;
+    });
+    p.firm_front = pareto_front(firm);
+    if (chosen != nullptr && request.detail == Detail::full && request.job.copies == 1 &&
+        !request.job.model.opaque_params) {
         p.scaling = scaling_of(request, catalog, a, chosen->candidate);
     }
     for (const std::string& type : request.why_not) {

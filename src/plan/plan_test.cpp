@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <fstream>
+#include <iterator>
 #include <set>
 
 #include "test_job.hpp"
@@ -40,7 +42,8 @@ TEST(Plan, MainJobMeetsDeadlineAndBudgetWithTheWholeRange) {
     EXPECT_NE(p.verdict.find(p.chosen->candidate.instance->type), std::string::npos);
 }
 
-// Items are whole cents and the total is their sum: for every offer of every candidate of four different jobs.
+// Items are whole cents and the total is their sum: for every offer of every candidate of four
+// different jobs.
 TEST(Plan, EveryBillSumsToTheCent) {
     Request lora = test::request(test::model("llama-3.1-8b"), 40e6);
     lora.job.method = workload::Method::lora;
@@ -68,7 +71,8 @@ TEST(Plan, EveryBillSumsToTheCent) {
 
 TEST(Plan, TheFrontIsAFront) {
     const Plan p = plan_of(main_job());
-    ASSERT_GE(p.front.size(), 2U);
+    ASSERT_GE(p.firm_front.size(), 2U);
+    for (const Option& o : p.firm_front) EXPECT_TRUE(is_guaranteed(o.offer.purchase));
     for (std::size_t i = 1; i < p.front.size(); ++i) {
         EXPECT_GT(p.front[i].offer.wall.expected, p.front[i - 1].offer.wall.expected);
         EXPECT_LT(p.front[i].offer.cost.expected, p.front[i - 1].offer.cost.expected);
@@ -110,7 +114,8 @@ TEST(Plan, TheUsersMfuChangesTheTime) {
     ASSERT_TRUE(before.chosen && after.chosen);
     const auto work = [](const Plan& p) {
         return p.chosen->candidate.training_time() / kSecond * p.chosen->candidate.devices() *
-               (*p.chosen->candidate.accelerator->peak_for(catalog::Precision::bf16) / kTFlopPerSecond);
+               (*p.chosen->candidate.accelerator->peak_for(catalog::Precision::bf16) /
+                kTFlopPerSecond);
     };
     EXPECT_GT(work(after), 1.2 * work(before));  // less MFU, more peak-FLOP-hours
 }
@@ -121,7 +126,9 @@ TEST(Plan, SpotIsRefusedWithoutResume) {
     const Plan p = plan_of(r);
     for (const Row& row : p.rows) EXPECT_TRUE(is_guaranteed(row.option.offer.purchase));
     bool said = false;
-    for (const Fact& f : p.facts) said = said || (f.key == "spot" && f.text.find("without checkpoint and resume") != std::string::npos);
+    for (const Fact& f : p.facts)
+        said = said || (f.key == "spot" &&
+                        f.text.find("without checkpoint and resume") != std::string::npos);
     EXPECT_TRUE(said);
 }
 
@@ -165,8 +172,54 @@ TEST(Plan, JsonCarriesUnitsAndProvenance) {
     EXPECT_GT(chosen->find("step_time_s")->as_number(), 0);
     EXPECT_FALSE(chosen->find("offer")->find("rate_provenance")->find("source")->text().empty());
     double sum = 0;
-    for (const doc::Node& i : chosen->find("bill")->find("items")->items()) sum += i.find("amount_usd")->as_number();
+    for (const doc::Node& i : chosen->find("bill")->find("items")->items())
+        sum += i.find("amount_usd")->as_number();
     EXPECT_NEAR(sum, chosen->find("bill")->find("total_usd")->as_number(), 0.001);
+}
+
+void collect_keys(const doc::Node& n, std::set<std::string>& keys) {
+    for (const auto& [key, value] : n.members()) {
+        keys.insert(key);
+        collect_keys(value, keys);
+    }
+    for (const doc::Node& item : n.items()) collect_keys(item, keys);
+}
+
+TEST(Plan, TheReferencePageNamesEveryKey) {
+    std::ifstream file("docs/reference/plan-json.md");
+    ASSERT_TRUE(file) << "tests run in the repository root";
+    const std::string page((std::istreambuf_iterator<char>(file)),
+                           std::istreambuf_iterator<char>());
+    Request full = main_job();
+    full.detail = Detail::full;
+    full.why_not = {"p5.48xlarge"};
+    Request dream = test::request(test::model("llama-3.1-405b"), 15e12);
+    dream.job.budget = 5e6 * kUsd;
+    Request seen = test::request(test::model("llama-2-13b"), 10e9);
+    seen.observed = Observed{1.8, "p4d.24xlarge", 8};
+    for (const Request& r : {full, dream, seen}) {
+        std::set<std::string> keys;
+        collect_keys(report_json(plan_of(r)), keys);
+        for (const std::string& k : keys)
+            EXPECT_NE(page.find('`' + k + '`'), std::string::npos) << k;
+    }
+}
+
+TEST(Plan, ABrokenFabricChangesTheMapping) {
+    Request r = test::request(test::model("llama-3.1-70b"), 50e9);
+    r.job.instance = "p4d.24xlarge";
+    r.job.deadline = 60 * kDay;
+    const auto at = [&](FabricWish f) {
+        r.fabric = f;
+        const SearchResult found = search_type(r, test::catalog(), Assumptions::embedded(),
+                                               *test::catalog().instance("p4d.24xlarge"), {16});
+        EXPECT_EQ(found.candidates.size(), 1U);
+        return found.candidates.front();
+    };
+    const Candidate good = at(FabricWish::efa);
+    const Candidate bad = at(FabricWish::tcp);
+    EXPECT_NE(describe_mapping(good.training), describe_mapping(bad.training));
+    EXPECT_GT(bad.training_time(), good.training_time());
 }
 
 TEST(Plan, UnknownTypeSuggestsTheNearest) {

@@ -17,17 +17,22 @@ struct Weighted {
 void cheapest_reason(const Context& x, std::vector<Weighted>& out) {
     const Option* next = nullptr;
     for (const Option& o : x.options) {
-        if (o.candidate.instance == x.chosen->candidate.instance || !is_safe(o, x.limits, x.assumptions)) continue;
+        if (o.candidate.instance == x.chosen->candidate.instance ||
+            !is_safe(o, x.limits, x.assumptions))
+            continue;
         if (o.offer.commitment || o.offer.wall.expected > x.limits.deadline) continue;
         if (next == nullptr || o.offer.cost.expected < next->offer.cost.expected) next = &o;
     }
     if (next == nullptr) return;
-    const double ratio = to_usd(next->offer.cost.expected) / std::max(to_usd(x.chosen->offer.cost.expected), 0.01 * kUsd);
-    const std::string other = describe_cluster(next->candidate) + " " + purchase_words(next->offer) + ", " +
-                              money(next->offer.cost.expected) + " in " + format_duration(next->offer.wall.expected);
+    const double ratio = to_usd(next->offer.cost.expected) /
+                         std::max(to_usd(x.chosen->offer.cost.expected), 0.01 * kUsd);
+    const std::string other =
+        describe_cluster(next->candidate) + " " + purchase_words(next->offer) + ", " +
+        money(next->offer.cost.expected) + " in " + format_duration(next->offer.wall.expected);
     if (ratio >= 1) {
-        out.push_back({80, "cheapest way on guaranteed capacity: the best other type, " + other + ", costs " +
-                               format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) + " % more"});
+        out.push_back({80, "cheapest way on guaranteed capacity: the best other type, " + other +
+                               ", costs " + format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) +
+                               " % more"});
     } else {
         out.push_back({80, "within " + percent(1 - ratio) + " of the cheapest type (" + other +
                                "), with fewer nodes or less time"});
@@ -39,11 +44,15 @@ void margin_reason(const Context& x, std::vector<Weighted>& out) {
     std::string s;
     if (x.limits.deadline_given) {
         const Seconds slack = x.limits.deadline - o.wall.high;
-        if (slack >= Seconds{}) s = "even the slow end of the range ends " + format_duration(slack) + " before the deadline";
+        if (slack >= Seconds{})
+            s = "even the slow end of the range ends " + format_duration(slack) +
+                " before the deadline";
     }
     if (x.limits.budget) {
         const Usd left = *x.limits.budget - to_usd(o.cost.high);
-        if (left >= Usd{}) s += std::string(s.empty() ? "" : " and ") + "leaves " + format_usd(left) + " of the budget";
+        if (left >= Usd{})
+            s += std::string(s.empty() ? "" : " and ") + "leaves " + format_usd(left) +
+                 " of the budget";
     }
     if (!s.empty()) out.push_back({70, s});
 }
@@ -54,67 +63,86 @@ void fewer_devices_reason(const Context& x, std::vector<Weighted>& out) {
     const Candidate& small = x.chosen->candidate;
     const double speedup = small.training_time() / big.training_time();
     const double devices = static_cast<double>(big.devices()) / small.devices();
-    const Usd saved = to_usd(x.requested->offer.cost.expected) - to_usd(x.chosen->offer.cost.expected);
-    out.push_back({100, std::to_string(big.devices()) + " devices are only " + times(speedup) + " as fast as " +
-                            std::to_string(small.devices()) + " (" + percent(speedup / devices) +
-                            " efficiency): at this batch each device has too little work per step, and communication (" +
-                            percent(big.prediction.communication_share) + ") and overhead dominate; fewer saves " +
-                            format_usd(saved)});
+    const Usd saved =
+        to_usd(x.requested->offer.cost.expected) - to_usd(x.chosen->offer.cost.expected);
+    out.push_back({100, std::to_string(big.devices()) + " devices are only " + times(speedup) +
+                            " as fast as " + std::to_string(small.devices()) + " (" +
+                            percent(speedup / devices) +
+                            " efficiency): at this batch each device has too little work per step, "
+                            "and communication (" +
+                            percent(big.prediction.communication_share) +
+                            ") and overhead dominate; fewer saves " + format_usd(saved)});
 }
 
 void elsewhere_reason(const Context& x, std::vector<Weighted>& out) {
     if (x.elsewhere == nullptr) return;
-    const Usd saved = to_usd(x.chosen->offer.cost.expected) - to_usd(x.elsewhere->offer.cost.expected);
+    const Usd saved =
+        to_usd(x.chosen->offer.cost.expected) - to_usd(x.elsewhere->offer.cost.expected);
     if (saved <= Usd{}) return;
-    out.push_back({90, "free to change the type? " + describe_cluster(x.elsewhere->candidate) + " (" +
-                           std::string(x.elsewhere->candidate.devices() == 1 ? "a single GPU, " : "") +
-                           purchase_words(x.elsewhere->offer) + ") takes " +
-                           format_duration(x.elsewhere->offer.wall.expected) + " and saves " + format_usd(saved)});
+    out.push_back(
+        {90, "free to change the type? " + describe_cluster(x.elsewhere->candidate) + " (" +
+                 std::string(x.elsewhere->candidate.devices() == 1 ? "a single GPU, " : "") +
+                 purchase_words(x.elsewhere->offer) + ") takes " +
+                 format_duration(x.elsewhere->offer.wall.expected) + " and saves " +
+                 format_usd(saved)});
 }
 
 void mapping_reason(const Context& x, std::vector<Weighted>& out) {
     const Candidate& c = x.chosen->candidate;
     const workload::Parallelism& p = c.training.parallel;
     const Bytes state = 16 * x.work.params * kByte;
-    const bool adapters = x.request.job.method == workload::Method::lora || x.request.job.method == workload::Method::qlora;
+    const bool adapters = x.request.job.method == workload::Method::lora ||
+                          x.request.job.method == workload::Method::qlora;
     if (x.request.job.copies > 1) return;
     if (c.devices() == 1 && !adapters) {
-        out.push_back({75, "one device holds the model and the time allows it: nothing to communicate, nothing to scale"});
+        out.push_back({75,
+                       "one device holds the model and the time allows it: nothing to communicate, "
+                       "nothing to scale"});
     } else if (adapters && c.devices() == 1) {
         out.push_back({75, "frozen base weights and small adapters fit one device (" +
-                               format_bytes(c.prediction.memory.total) + "): no parallelism needed"});
+                               format_bytes(c.prediction.memory.total) +
+                               "): no parallelism needed"});
     } else if (p.context > 1) {
-        out.push_back({85, "context parallelism " + std::to_string(p.context) + " because activations of one sequence of " +
-                               std::to_string(c.training.sequence) + " tokens dominate memory; micro-batch " +
+        out.push_back({85, "context parallelism " + std::to_string(p.context) +
+                               " because activations of one sequence of " +
+                               std::to_string(c.training.sequence) +
+                               " tokens dominate memory; micro-batch " +
                                std::to_string(c.training.micro_batch)});
     } else if (p.expert > 1) {
-        out.push_back({85, "expert parallelism " + std::to_string(p.expert) + " inside the node keeps the all-to-all on NVLink"});
+        out.push_back({85, "expert parallelism " + std::to_string(p.expert) +
+                               " inside the node keeps the all-to-all on NVLink"});
     } else if (p.zero == workload::Zero::weights || p.tensor > 1 || p.pipeline > 1) {
-        out.push_back({60, describe_mapping(c.training) + " because the state (" + gb(state) +
-                               ") does not fit one device, and it is the fastest legal mapping that fits"});
+        out.push_back(
+            {60, describe_mapping(c.training) + " because the state (" + gb(state) +
+                     ") does not fit one device, and it is the fastest legal mapping that fits"});
     }
 }
 
 void speed_reason(const Context& x, std::vector<Weighted>& out) {
     const Candidate& c = x.chosen->candidate;
     if (!c.limit.empty()) {
-        out.push_back({95, "the " + c.limit + " is the ceiling: more or faster devices would wait for data"});
+        out.push_back(
+            {95, "the " + c.limit + " is the ceiling: more or faster devices would wait for data"});
         return;
     }
     if (c.prediction.mfu <= 0) return;
-    out.push_back({50, "keeps the devices busy: MFU " + percent(c.prediction.mfu) + ", communication " +
-                           percent(c.prediction.communication_share) + " of the step"});
+    out.push_back({50, "keeps the devices busy: MFU " + percent(c.prediction.mfu) +
+                           ", communication " + percent(c.prediction.communication_share) +
+                           " of the step"});
 }
 
 void work_reason(const Context& x, std::vector<Weighted>& out) {
     if (x.request.job.model.moe) {
         const Candidate& c = x.chosen->candidate;
         out.push_back({65, "mixture of experts: MFU " + percent(c.prediction.mfu) +
-                               " is lower than a dense model's, because experts see small batches and tokens travel"});
+                               " is lower than a dense model's, because experts see small batches "
+                               "and tokens travel"});
     }
     if (x.request.job.copies > 1) {
-        out.push_back({75, "runs are independent, so cost hardly depends on the node count: the fewest nodes that meet the "
-                           "deadline"});
+        out.push_back({75,
+                       "runs are independent, so cost hardly depends on the node count: the fewest "
+                       "nodes that meet the "
+                       "deadline"});
     }
 }
 
@@ -130,7 +158,8 @@ std::vector<std::string> reasons_of(const Context& x) {
     mapping_reason(x, all);
     speed_reason(x, all);
     work_reason(x, all);
-    std::stable_sort(all.begin(), all.end(), [](const Weighted& a, const Weighted& b) { return a.weight > b.weight; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Weighted& a, const Weighted& b) { return a.weight > b.weight; });
     std::vector<std::string> out;
     for (Weighted& w : all) out.push_back(std::move(w.text));
     return out;

@@ -1,4 +1,5 @@
-// The plan as data. Keys are documented in docs/reference/plan-json.md; units are in the key names, SI and US dollars.
+// The plan as data. Keys are documented in docs/reference/plan-json.md; units are in the key names,
+// SI and US dollars.
 
 #include "trainyard/base/text.hpp"
 #include "trainyard/plan/report.hpp"
@@ -9,16 +10,21 @@ namespace {
 using doc::Node;
 
 Node provenance(const catalog::Provenance& p) {
-    static const char* const kNames[] = {"guide_claim", "vendor_list", "vendor_measured", "third_party_measured",
-                                         "we_measured", "modelled", "assumed"};
+    static const char* const kNames[] = {
+        "guide_claim", "vendor_list", "vendor_measured", "third_party_measured",
+        "we_measured", "modelled",    "assumed"};
     Node n = Node::map();
-    n.set("source", p.source).set("as_of", p.as_of).set("status", kNames[static_cast<int>(p.status)]);
+    n.set("source", p.source)
+        .set("as_of", p.as_of)
+        .set("status", kNames[static_cast<int>(p.status)]);
     return n;
 }
 
 Node time_node(const TimeRange& r) {
     Node n = Node::map();
-    n.set("low_s", r.low / kSecond).set("expected_s", r.expected / kSecond).set("high_s", r.high / kSecond);
+    n.set("low_s", r.low / kSecond)
+        .set("expected_s", r.expected / kSecond)
+        .set("high_s", r.high / kSecond);
     return n;
 }
 double usd(MicroUsd m) { return to_usd(m) / kUsd; }
@@ -31,9 +37,17 @@ Node money_node(const MoneyRange& r) {
 Node training(const workload::Training& t) {
     const workload::Parallelism& p = t.parallel;
     Node n = Node::map();
-    n.set("data", p.data).set("tensor", p.tensor).set("pipeline", p.pipeline).set("virtual_stages", p.virtual_stages);
-    n.set("context", p.context).set("expert", p.expert).set("zero", to_string(p.zero)).set("shard_group", p.shard_group);
-    n.set("micro_batch", t.micro_batch).set("global_batch", t.global_batch).set("sequence", t.sequence);
+    n.set("data", p.data)
+        .set("tensor", p.tensor)
+        .set("pipeline", p.pipeline)
+        .set("virtual_stages", p.virtual_stages);
+    n.set("context", p.context)
+        .set("expert", p.expert)
+        .set("zero", to_string(p.zero))
+        .set("shard_group", p.shard_group);
+    n.set("micro_batch", t.micro_batch)
+        .set("global_batch", t.global_batch)
+        .set("sequence", t.sequence);
     n.set("recompute", to_string(t.recompute)).set("precision", catalog::to_string(t.precision));
     n.set("optimizer", to_string(t.optimizer)).set("method", to_string(t.method));
     return n;
@@ -41,12 +55,20 @@ Node training(const workload::Training& t) {
 
 Node step(const perf::StepBreakdown& s) {
     Node n = Node::map();
-    n.set("gemm_s", s.gemm / kSecond).set("attention_s", s.attention / kSecond).set("memory_bound_s", s.memory_bound / kSecond);
-    n.set("head_loss_s", s.head_loss / kSecond).set("recompute_s", s.recompute / kSecond).set("launch_s", s.launch / kSecond);
+    n.set("gemm_s", s.gemm / kSecond)
+        .set("attention_s", s.attention / kSecond)
+        .set("memory_bound_s", s.memory_bound / kSecond);
+    n.set("head_loss_s", s.head_loss / kSecond)
+        .set("recompute_s", s.recompute / kSecond)
+        .set("launch_s", s.launch / kSecond);
     n.set("tensor_comm_s", s.tensor_comm / kSecond).set("expert_comm_s", s.expert_comm / kSecond);
-    n.set("context_comm_s", s.context_comm / kSecond).set("pipeline_comm_s", s.pipeline_comm / kSecond);
-    n.set("pipeline_bubble_s", s.pipeline_bubble / kSecond).set("data_comm_s", s.data_comm / kSecond);
-    n.set("optimizer_s", s.optimizer / kSecond).set("straggler_s", s.straggler / kSecond).set("total_s", s.total / kSecond);
+    n.set("context_comm_s", s.context_comm / kSecond)
+        .set("pipeline_comm_s", s.pipeline_comm / kSecond);
+    n.set("pipeline_bubble_s", s.pipeline_bubble / kSecond)
+        .set("data_comm_s", s.data_comm / kSecond);
+    n.set("optimizer_s", s.optimizer / kSecond)
+        .set("straggler_s", s.straggler / kSecond)
+        .set("total_s", s.total / kSecond);
     return n;
 }
 
@@ -55,8 +77,11 @@ Node memory(const perf::MemoryBreakdown& m) {
     n.set("weights_bytes", m.weights / kByte).set("gradients_bytes", m.gradients / kByte);
     n.set("optimizer_bytes", m.optimizer / kByte).set("activations_bytes", m.activations / kByte);
     n.set("logits_bytes", m.logits / kByte).set("gathered_bytes", m.gathered / kByte);
-    n.set("workspace_bytes", m.workspace / kByte).set("fragmentation_bytes", m.fragmentation / kByte);
-    n.set("runtime_bytes", m.runtime / kByte).set("total_bytes", m.total / kByte).set("capacity_bytes", m.capacity / kByte);
+    n.set("workspace_bytes", m.workspace / kByte)
+        .set("fragmentation_bytes", m.fragmentation / kByte);
+    n.set("runtime_bytes", m.runtime / kByte)
+        .set("total_bytes", m.total / kByte)
+        .set("capacity_bytes", m.capacity / kByte);
     return n;
 }
 
@@ -64,7 +89,10 @@ Node bill(const Bill& b) {
     Node items = Node::list();
     for (const BillItem& i : b.items) {
         Node n = Node::map();
-        n.set("name", i.name).set("detail", i.detail).set("amount_usd", usd(i.amount)).set("provenance", provenance(i.provenance));
+        n.set("name", i.name)
+            .set("detail", i.detail)
+            .set("amount_usd", usd(i.amount))
+            .set("provenance", provenance(i.provenance));
         items.append(std::move(n));
     }
     Node n = Node::map();
@@ -75,28 +103,38 @@ Node bill(const Bill& b) {
 Node risk(const RunRisk& r) {
     Node n = Node::map();
     n.set("interruptions", r.interruptions).set("interruptions_high", r.interruptions_high);
-    n.set("mean_between_s", r.mean_between / kSecond).set("save_s", r.save / kSecond).set("interval_s", r.interval / kSecond);
+    n.set("mean_between_s", r.mean_between / kSecond)
+        .set("save_s", r.save / kSecond)
+        .set("interval_s", r.interval / kSecond);
     n.set("lost_per_interruption_s", r.lost_per_interruption / kSecond);
     n.set("wait_per_interruption_s", r.wait_per_interruption / kSecond);
     if (r.band_high > 0) {
-        n.set("band_low_per_instance_month", r.band_low).set("band_high_per_instance_month", r.band_high).set("band_as_of", r.band_as_of);
+        n.set("band_low_per_instance_month", r.band_low)
+            .set("band_high_per_instance_month", r.band_high)
+            .set("band_as_of", r.band_as_of);
     }
     return n;
 }
 
 Node offer(const Offer& o) {
     Node n = Node::map();
-    n.set("purchase", to_string(o.purchase)).set("region", o.region).set("usd_per_instance_hour", o.rate / kUsdPerHour);
-    n.set("rate_provenance", provenance(o.rate_source)).set("price_age_days", o.price_age_days).set("stale", o.stale);
+    n.set("purchase", to_string(o.purchase))
+        .set("region", o.region)
+        .set("usd_per_instance_hour", o.rate / kUsdPerHour);
+    n.set("rate_provenance", provenance(o.rate_source))
+        .set("price_age_days", o.price_age_days)
+        .set("stale", o.stale);
     n.set("time", time_node(o.wall)).set("cost", money_node(o.cost)).set("risk", risk(o.risk));
-    n.set("checkpoint_bytes", o.needs.checkpoint / kByte).set("dataset_bytes", o.needs.dataset / kByte);
+    n.set("checkpoint_bytes", o.needs.checkpoint / kByte)
+        .set("dataset_bytes", o.needs.dataset / kByte);
     n.set("data_rate_bytes_per_s", o.needs.data_rate / (kByte / kSecond));
     if (o.block_days) n.set("block_days", *o.block_days);
     if (o.base_nodes > 0) n.set("base_nodes", o.base_nodes);
     if (o.commitment) {
         Node c = Node::map();
         c.set("years", o.commitment->years).set("total_usd", usd(o.commitment->total));
-        c.set("break_even_utilisation", o.commitment->break_even).set("amortised_usd", usd(o.commitment->amortised));
+        c.set("break_even_utilisation", o.commitment->break_even)
+            .set("amortised_usd", usd(o.commitment->amortised));
         n.set("commitment", std::move(c));
     }
     return n;
@@ -108,9 +146,13 @@ Node option(const Option& x) {
     n.set("instance", c.instance->type).set("nodes", c.nodes).set("accelerator", c.accelerator->id);
     n.set("accelerators", c.nodes * c.instance->accelerators).set("jobs_per_node", c.jobs_per_node);
     n.set("mapping", describe_mapping(c.training)).set("training", training(c.training));
-    n.set("steps", c.steps).set("step_time_s", c.step / kSecond).set("training_time_s", c.training_time() / kSecond);
-    n.set("tokens_per_s", c.prediction.tokens_per_second / kTokensPerSecond).set("mfu", c.prediction.mfu);
-    n.set("communication_share", c.prediction.communication_share).set("bubble_share", c.prediction.bubble_share);
+    n.set("steps", c.steps)
+        .set("step_time_s", c.step / kSecond)
+        .set("training_time_s", c.training_time() / kSecond);
+    n.set("tokens_per_s", c.prediction.tokens_per_second / kTokensPerSecond)
+        .set("mfu", c.prediction.mfu);
+    n.set("communication_share", c.prediction.communication_share)
+        .set("bubble_share", c.prediction.bubble_share);
     n.set("memory_bytes", c.prediction.memory.total / kByte);
     n.set("band_low", c.band.low).set("band_high", c.band.high).set("band_basis", c.band.basis);
     n.set("offer", offer(x.offer));
@@ -125,7 +167,9 @@ Node strings(const std::vector<std::string>& all) {
 
 Node shortfall(const Shortfall& s) {
     Node n = Node::map();
-    n.set("cost_factor", s.cost_factor).set("time_factor", s.time_factor).set("cheapest_usd", usd(s.cheapest));
+    n.set("cost_factor", s.cost_factor)
+        .set("time_factor", s.time_factor)
+        .set("cheapest_usd", usd(s.cheapest));
     n.set("flop_needed", s.flop_needed).set("flop_affordable", s.flop_affordable);
     n.set("tokens_affordable", s.tokens_affordable).set("accelerator_hours", s.accelerator_hours);
     if (s.devices_needed) n.set("devices_needed", *s.devices_needed);
@@ -138,23 +182,45 @@ Node scaling(const Scaling& s) {
     for (const ScalingPoint& p : s.points) {
         Node n = Node::map();
         n.set("nodes", p.nodes).set("devices", p.devices).set("step_time_s", p.step / kSecond);
-        n.set("efficiency", p.efficiency).set("communication_share", p.communication_share).set("mapping", p.mapping);
+        n.set("efficiency", p.efficiency)
+            .set("communication_share", p.communication_share)
+            .set("mapping", p.mapping);
         points.append(std::move(n));
     }
     Node n = Node::map();
-    n.set("points", std::move(points)).set("knee_devices", s.knee_devices).set("data_parallel_rule", s.dp_warning);
+    n.set("points", std::move(points))
+        .set("knee_devices", s.knee_devices)
+        .set("data_parallel_rule", s.dp_warning);
     return n;
 }
 
 void add_chosen(Node& root, const Plan& p) {
     if (!p.chosen) return;
     Node c = option(*p.chosen);
-    c.set("step", step(p.chosen->candidate.prediction.step)).set("memory", memory(p.chosen->candidate.prediction.memory));
+    c.set("step", step(p.chosen->candidate.prediction.step))
+        .set("memory", memory(p.chosen->candidate.prediction.memory));
     c.set("bill", bill(p.chosen->offer.bill));
     root.set("chosen", std::move(c));
     Node service = Node::map();
-    service.set("name", p.service.service).set("rule", p.service.rule).set("because", p.service.because).set("source", p.service.source);
+    service.set("name", p.service.service)
+        .set("rule", p.service.rule)
+        .set("because", p.service.because)
+        .set("source", p.service.source);
     root.set("service", std::move(service));
+}
+
+Node front(const std::vector<Option>& options) {
+    Node list = Node::list();
+    for (const Option& o : options) {
+        Node n = Node::map();
+        n.set("instance", o.candidate.instance->type)
+            .set("nodes", o.candidate.nodes)
+            .set("purchase", to_string(o.offer.purchase));
+        n.set("expected_s", o.offer.wall.expected / kSecond)
+            .set("expected_usd", usd(o.offer.cost.expected));
+        list.append(std::move(n));
+    }
+    return list;
 }
 
 void add_lists(Node& root, const Plan& p) {
@@ -165,14 +231,7 @@ void add_lists(Node& root, const Plan& p) {
         rows.append(std::move(n));
     }
     root.set("alternatives", std::move(rows));
-    Node front = Node::list();
-    for (const Option& o : p.front) {
-        Node n = Node::map();
-        n.set("instance", o.candidate.instance->type).set("nodes", o.candidate.nodes).set("purchase", to_string(o.offer.purchase));
-        n.set("expected_s", o.offer.wall.expected / kSecond).set("expected_usd", usd(o.offer.cost.expected));
-        front.append(std::move(n));
-    }
-    root.set("pareto_front", std::move(front));
+    root.set("pareto_front", front(p.front)).set("pareto_front_guaranteed", front(p.firm_front));
     Node facts = Node::list();
     for (const Fact& f : p.facts) {
         Node n = Node::map();
@@ -196,8 +255,12 @@ Node report_json(const Plan& p) {
     root.set("schema", "trainyard.plan").set("schema_version", 1);
     root.set("outcome", to_string(p.outcome)).set("verdict", p.verdict).set("job", p.job);
     Node work = Node::map();
-    work.set("params", p.work.params).set("active_params", p.work.active_params).set("tokens", p.work.tokens());
-    work.set("sequence", p.work.sequence).set("global_batch_sequences", p.work.batch).set("batch_source", p.work.batch_source);
+    work.set("params", p.work.params)
+        .set("active_params", p.work.active_params)
+        .set("tokens", p.work.tokens());
+    work.set("sequence", p.work.sequence)
+        .set("global_batch_sequences", p.work.batch)
+        .set("batch_source", p.work.batch_source);
     root.set("work", std::move(work));
     if (p.deadline) root.set("deadline_s", *p.deadline / kSecond);
     if (p.budget) root.set("budget_usd", *p.budget / kUsd);
@@ -208,7 +271,8 @@ Node report_json(const Plan& p) {
     if (p.scaling) root.set("scaling", scaling(*p.scaling));
     if (p.diagnosis) {
         Node n = Node::map();
-        n.set("speedup_with_fabric", p.diagnosis->with_fabric).set("speedup_over_tcp", p.diagnosis->without_fabric);
+        n.set("speedup_with_fabric", p.diagnosis->with_fabric)
+            .set("speedup_over_tcp", p.diagnosis->without_fabric);
         n.set("verdict", p.diagnosis->verdict).set("checks", strings(p.diagnosis->checks));
         root.set("diagnosis", std::move(n));
     }
@@ -220,8 +284,10 @@ Node report_json(const Plan& p) {
     }
     root.set("why_not", std::move(answers));
     Node stats = Node::map();
-    stats.set("mappings", std::int64_t{p.stats.mappings}).set("memory_checks", std::int64_t{p.stats.memory_checks});
-    stats.set("predictions", std::int64_t{p.stats.predictions}).set("cut_by_memory", std::int64_t{p.stats.cut_by_memory});
+    stats.set("mappings", std::int64_t{p.stats.mappings})
+        .set("memory_checks", std::int64_t{p.stats.memory_checks});
+    stats.set("predictions", std::int64_t{p.stats.predictions})
+        .set("cut_by_memory", std::int64_t{p.stats.cut_by_memory});
     stats.set("cut_by_bound", std::int64_t{p.stats.cut_by_bound});
     root.set("search", std::move(stats));
     root.set("assumptions", strings(p.assumptions)).set("warnings", strings(p.warnings));

@@ -1,4 +1,5 @@
-// The plan on a terminal: verdict, alternatives, the plan itself, three reasons, three risks, the bill, what to do next.
+// The plan on a terminal: verdict, alternatives, the plan itself, three reasons, three risks, the
+// bill, what to do next.
 
 #include <algorithm>
 
@@ -35,13 +36,17 @@ class Page {
 
   private:
     void line(const std::string& s) { out_ += s + "\n"; }
-    std::string bold(const std::string& s) const { return style_.colour ? "\x1b[1m" + s + "\x1b[0m" : s; }
-    std::string dim(const std::string& s) const { return style_.colour ? "\x1b[2m" + s + "\x1b[0m" : s; }
+    std::string bold(const std::string& s) const {
+        return style_.colour ? "\x1b[1m" + s + "\x1b[0m" : s;
+    }
+    std::string dim(const std::string& s) const {
+        return style_.colour ? "\x1b[2m" + s + "\x1b[0m" : s;
+    }
 
     void table() {
         if (p_.rows.empty()) return;
-        line("\n  " + bold(pad_right("cluster", 20) + pad_right("buy", 22) + pad_left("time", 7) + pad_left("cost", 10) +
-                           "  " + "why it lost"));
+        line("\n  " + bold(pad_right("cluster", 20) + pad_right("buy", 22) + pad_left("time", 7) +
+                           pad_left("cost", 10) + "  " + "why it lost"));
         for (const Row& r : p_.rows) {
             const bool won = p_.chosen && r.lost.empty();
             const Option& o = r.option;
@@ -50,7 +55,8 @@ class Page {
             s += pad_right(clip(purchase_words(o.offer), 21), 22);
             s += pad_left(format_duration(o.offer.wall.expected), 7);
             s += pad_left(money_short(o.offer.cost.expected), 10) + "  ";
-            s += won ? "chosen: " + clip(describe_mapping(o.candidate.training), 29) : clip(r.lost, 37);
+            s += won ? "chosen: " + clip(describe_mapping(o.candidate.training), 29)
+                     : clip(r.lost, 37);
             line(won ? bold(s) : s);
         }
     }
@@ -81,20 +87,23 @@ class Page {
         if (!p_.diagnosis || p_.diagnosis->checks.empty()) return;
         line("\n" + bold("Check, most likely cause first"));
         int n = 0;
-        for (const std::string& s : p_.diagnosis->checks) line("  " + std::to_string(++n) + ". " + wrap(s, kWidth - 5, 5));
+        for (const std::string& s : p_.diagnosis->checks)
+            line("  " + std::to_string(++n) + ". " + wrap(s, kWidth - 5, 5));
     }
 
     void bill() {
         if (!p_.chosen) return;
         const Offer& o = p_.chosen->offer;
-        line("\n" + bold("Bill") + " (expected, " + o.region + ", prices of " + o.rate_source.as_of + ")");
+        line("\n" + bold("Bill") + " (expected, " + o.region + ", prices of " +
+             o.rate_source.as_of + ")");
         for (const BillItem& i : o.bill.items) {
             line("  " + pad_right(i.name, 18) + pad_right(clip(i.detail, 61), 62) +
                  pad_left(format_usd_cents(to_usd(i.amount)), 16));
         }
-        line(bold("  " + pad_right("total", 18) + pad_right("", 62) + pad_left(format_usd_cents(to_usd(o.bill.total())), 16)));
-        line("  " + wrap("80 % range " + money_range(o.cost) + "; time " + time_range(o.wall) + "; width from " +
-                             p_.chosen->candidate.band.basis,
+        line(bold("  " + pad_right("total", 18) + pad_right("", 62) +
+                  pad_left(format_usd_cents(to_usd(o.bill.total())), 16)));
+        line("  " + wrap("80 % range " + money_range(o.cost) + "; time " + time_range(o.wall) +
+                             "; width from " + p_.chosen->candidate.band.basis,
                          kWidth - 2, 2));
     }
 
@@ -108,13 +117,15 @@ class Page {
     void share(const char* name, Seconds part, Seconds whole) {
         if (part <= Seconds{} || part < 0.0005 * whole) return;
         const double f = part / whole;
-        line("  " + pad_right(name, 22) + pad_left(format_duration(part), 10) + pad_left(format_percent(f), 9) + "  " +
+        line("  " + pad_right(name, 22) + pad_left(format_duration(part), 10) +
+             pad_left(format_percent(f), 9) + "  " +
              std::string(static_cast<std::size_t>(f * 50 + 0.5), '#'));
     }
     void share(const char* name, Bytes part, Bytes whole) {
         if (part <= Bytes{}) return;
         const double f = part / whole;
-        line("  " + pad_right(name, 22) + pad_left(format_bytes(part), 10) + pad_left(format_percent(f), 9) + "  " +
+        line("  " + pad_right(name, 22) + pad_left(format_bytes(part), 10) +
+             pad_left(format_percent(f), 9) + "  " +
              std::string(static_cast<std::size_t>(f * 50 + 0.5), '#'));
     }
 
@@ -123,17 +134,28 @@ class Page {
         step();
         memory();
         scaling();
-        if (!p_.front.empty()) {
-            line("\n" + bold("Pareto front of expected time against expected money"));
-            for (const Option& o : p_.front) {
-                line("  " + pad_right(describe_cluster(o.candidate), 22) + pad_right(purchase_words(o.offer), 32) +
-                     pad_left(format_duration(o.offer.wall.expected), 9) + pad_left(money(o.offer.cost.expected), 13));
-            }
-        }
-        line("\n" + bold("Searched") + "  " + grouped(p_.stats.mappings) + " mappings, " + grouped(p_.stats.cut_by_memory) +
-             " cut by memory, " + grouped(p_.stats.cut_by_bound) + " by the bound, " + grouped(p_.stats.predictions) + " predicted");
+        front("Pareto front of time against money, guaranteed capacity", p_.firm_front);
+        front("Pareto front with spot (price snapshots of other days)", p_.front);
+        line("\n" + bold("Searched") + "  " + grouped(p_.stats.mappings) + " mappings, " +
+             grouped(p_.stats.cut_by_memory) + " cut by memory, " + grouped(p_.stats.cut_by_bound) +
+             " by the bound, " + grouped(p_.stats.predictions) + " predicted");
         line("\n" + bold("Assumptions"));
         for (const std::string& s : p_.assumptions) line("  - " + wrap(s, kWidth - 4, 4));
+    }
+
+    void front(const char* title, const std::vector<Option>& options) {
+        constexpr std::size_t kMost = 10;
+        if (options.empty()) return;
+        line("\n" + bold(title));
+        for (std::size_t i = 0; i < std::min(kMost, options.size()); ++i) {
+            const Option& o = options[i];
+            line("  " + pad_right(describe_cluster(o.candidate), 22) +
+                 pad_right(purchase_words(o.offer), 24) +
+                 pad_left(format_duration(o.offer.wall.expected), 9) +
+                 pad_left(money_short(o.offer.cost.expected), 13));
+        }
+        if (options.size() > kMost)
+            line("  and " + std::to_string(options.size() - kMost) + " more (--json)");
     }
 
     void step() {
@@ -144,7 +166,8 @@ class Page {
         share("memory-bound", s.memory_bound, s.total);
         share("logits and loss", s.head_loss, s.total);
         share("recomputation", s.recompute, s.total);
-        share(p_.chosen->candidate.limit.empty() ? "launch gaps" : "waiting for data", s.launch, s.total);
+        share(p_.chosen->candidate.limit.empty() ? "launch gaps" : "waiting for data", s.launch,
+              s.total);
         share("tensor traffic", s.tensor_comm, s.total);
         share("expert traffic", s.expert_comm, s.total);
         share("context traffic", s.context_comm, s.total);
@@ -155,16 +178,19 @@ class Page {
         share("stragglers", s.straggler, s.total);
         const workload::Training& t = p_.chosen->candidate.training;
         if (t.parallel.pipeline > 1) {
-            line("  pipeline: " + std::to_string(t.parallel.pipeline) + " stages, " + std::to_string(t.micro_batches()) +
+            line("  pipeline: " + std::to_string(t.parallel.pipeline) + " stages, " +
+                 std::to_string(t.micro_batches()) +
                  " micro-batches; simple bubble (p-1)/(m+p-1) = " +
-                 format_percent((t.parallel.pipeline - 1.0) / (t.micro_batches() + t.parallel.pipeline - 1.0)));
+                 format_percent((t.parallel.pipeline - 1.0) /
+                                (t.micro_batches() + t.parallel.pipeline - 1.0)));
         }
     }
 
     void memory() {
         const perf::MemoryBreakdown& m = p_.chosen->candidate.prediction.memory;
         if (m.total <= Bytes{}) return;
-        line("\n" + bold("Memory of the heaviest device, " + format_bytes(m.total) + " of " + format_bytes(m.capacity)));
+        line("\n" + bold("Memory of the heaviest device, " + format_bytes(m.total) + " of " +
+                         format_bytes(m.capacity)));
         share("weights", m.weights, m.total);
         share("gradients", m.gradients, m.total);
         share("optimizer", m.optimizer, m.total);
@@ -181,9 +207,13 @@ class Page {
         line("\n" + bold("Scaling at this global batch"));
         for (const ScalingPoint& s : p_.scaling->points) {
             const std::string knee = s.devices == p_.scaling->knee_devices ? "  < knee" : "";
-            line("  " + pad_left(std::to_string(s.devices), 6) + " devices " + pad_left(format_duration(s.step), 9) +
-                 pad_left(percent(s.efficiency), 7) + "  comm " + pad_left(percent(s.communication_share), 5) + "  " +
-                 pad_right(std::string(static_cast<std::size_t>(std::clamp(s.efficiency, 0.0, 1.1) * 20 + 0.5), '#'), 23) +
+            line("  " + pad_left(std::to_string(s.devices), 6) + " devices " +
+                 pad_left(format_duration(s.step), 9) + pad_left(percent(s.efficiency), 7) +
+                 "  comm " + pad_left(percent(s.communication_share), 5) + "  " +
+                 pad_right(std::string(static_cast<std::size_t>(
+                                           std::clamp(s.efficiency, 0.0, 1.1) * 20 + 0.5),
+                                       '#'),
+                           23) +
                  clip(s.mapping, 22) + knee);
         }
         line("  " + wrap(p_.scaling->dp_warning, kWidth - 2, 2));
@@ -202,6 +232,8 @@ class Page {
 
 }  // namespace
 
-std::string report_text(const Plan& plan, const ReportStyle& style) { return Page(plan, style).build(); }
+std::string report_text(const Plan& plan, const ReportStyle& style) {
+    return Page(plan, style).build();
+}
 
 }  // namespace trainyard::plan

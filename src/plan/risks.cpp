@@ -22,14 +22,18 @@ void capacity_risk(const Context& x, std::vector<Weighted>& out) {
         out.push_back({90, "spot capacity: " + std::to_string(c.nodes) +
                                " nodes at once in one AZ may not be there; gangs often die whole"});
     } else if (o.purchase == Purchase::capacity_block) {
-        out.push_back({80, "the Capacity Block is paid up front, cannot be cancelled and ends on its hour: a run past the range (" +
-                               format_duration(o.wall.high) + ") needs an extension"});
+        out.push_back({80,
+                       "the Capacity Block is paid up front, cannot be cancelled and ends on its "
+                       "hour: a run past the range (" +
+                           format_duration(o.wall.high) + ") needs an extension"});
     } else if (c.instance->family.starts_with("p") || c.instance->family.starts_with("trn")) {
         const Seconds lead = x.assumptions.number("quota.lead_low") * kDay;
         const bool late = x.limits.deadline_given && lead + o.wall.high > x.limits.deadline;
-        out.push_back({late ? 95 : 60, who + " on demand needs quota (" + grouped(c.nodes * c.instance->vcpu) +
+        out.push_back({late ? 95 : 60, who + " on demand needs quota (" +
+                                           grouped(c.nodes * c.instance->vcpu) +
                                            " vCPU); an increase takes 2 to 5 weeks" +
-                                           (late ? ": with that wait the deadline is missed, so book a Capacity Block or use quota you have"
+                                           (late ? ": with that wait the deadline is missed, so "
+                                                   "book a Capacity Block or use quota you have"
                                                  : "")});
     }
 }
@@ -37,63 +41,83 @@ void capacity_risk(const Context& x, std::vector<Weighted>& out) {
 void price_risk(const Context& x, std::vector<Weighted>& out) {
     const Offer& o = x.chosen->offer;
     if (o.stale) {
-        out.push_back({65, "the price is " + std::to_string(o.price_age_days) + " days old (" + o.rate_source.as_of +
+        out.push_back({65, "the price is " + std::to_string(o.price_age_days) + " days old (" +
+                               o.rate_source.as_of +
                                "): refresh it with --prices before you commit"});
     }
 }
 
 void error_risk(const Context& x, std::vector<Weighted>& out) {
     const perf::ErrorBand& b = x.chosen->candidate.band;
-    out.push_back({55, "time may miss the 80 % range (" + format_fixed((b.low - 1) * 100, 0) + " % to +" +
-                           format_fixed((b.high - 1) * 100, 0) + " %) one time in five; basis: " + b.basis});
+    out.push_back({55, "time may miss the 80 % range (" + format_fixed((b.low - 1) * 100, 0) +
+                           " % to +" + format_fixed((b.high - 1) * 100, 0) +
+                           " %) one time in five; basis: " + b.basis});
 }
 
 void scaling_risk(const Context& x, std::vector<Weighted>& out) {
     const Candidate& c = x.chosen->candidate;
     const int data = c.training.parallel.data * c.training.parallel.context;
     if (data > x.assumptions.number("choice.dp_soft_limit") && c.jobs_per_node <= 1) {
-        out.push_back({70, std::to_string(data) + " data-parallel ranks are above the rule of thumb of 64; see the computed knee in "
-                           "--explain"});
+        out.push_back(
+            {70,
+             std::to_string(data) +
+                 " data-parallel ranks are above the rule of thumb of 64; see the computed knee in "
+                 "--explain"});
     }
     const perf::MemoryBreakdown& m = c.prediction.memory;
     if (m.capacity > Bytes{} && m.total > 0.93 * m.capacity && c.training.micro_batch == 1) {
-        out.push_back({68, "memory is tight: " + percent(m.total / m.capacity) + " of the device; nothing smaller is left to "
-                           "choose, so a longer sequence runs out"});
+        out.push_back({68, "memory is tight: " + percent(m.total / m.capacity) +
+                               " of the device; nothing smaller is left to "
+                               "choose, so a longer sequence runs out"});
     }
     if (c.prediction.communication_share > 0.25) {
-        out.push_back({66, "communication is " + percent(c.prediction.communication_share) +
-                               " of the step: a broken EFA set-up falls back to TCP and costs a multiple"});
+        out.push_back(
+            {66, "communication is " + percent(c.prediction.communication_share) +
+                     " of the step: a broken EFA set-up falls back to TCP and costs a multiple"});
     } else if (c.nodes > 1 && x.request.job.copies == 1) {
-        out.push_back({52, "without a working EFA path NCCL falls back to TCP: check \"NET/OFI\" in the NCCL log with nccl-tests "
-                           "before training"});
+        out.push_back({52,
+                       "without a working EFA path NCCL falls back to TCP: check \"NET/OFI\" in "
+                       "the NCCL log with nccl-tests "
+                       "before training"});
     }
 }
 
 void failure_risk(const Context& x, std::vector<Weighted>& out) {
     const RunRisk& r = x.chosen->offer.risk;
     if (r.interruptions < 0.5) return;
-    out.push_back({58, "expect " + format_fixed(r.interruptions, r.interruptions < 10 ? 1 : 0) + " interruptions (up to " +
-                           format_fixed(r.interruptions_high, r.interruptions_high < 10 ? 1 : 0) + "), each losing about " +
-                           format_duration(r.lost_per_interruption) + ": test the resume before the run"});
+    out.push_back({58, "expect " + format_fixed(r.interruptions, r.interruptions < 10 ? 1 : 0) +
+                           " interruptions (up to " +
+                           format_fixed(r.interruptions_high, r.interruptions_high < 10 ? 1 : 0) +
+                           "), each losing about " + format_duration(r.lost_per_interruption) +
+                           ": test the resume before the run"});
 }
 
 void device_risk(const Context& x, std::vector<Weighted>& out) {
     const Candidate& c = x.chosen->candidate;
     for (const DeviceRule* rule : x.assumptions.device_rules(c.accelerator->architecture)) {
-        if (rule->rule != "no-bf16" || c.training.precision != catalog::Precision::bf16) out.push_back({75, rule->text});
+        if (rule->rule != "no-bf16" || c.training.precision != catalog::Precision::bf16)
+            out.push_back({75, rule->text});
     }
     if (c.accelerator->vendor == "AWS") {
-        out.push_back({92, "Trainium: compile time, graph breaks and missing kernels; it is in the plan only because you accept "
-                           "friction"});
+        out.push_back({92,
+                       "Trainium: compile time, graph breaks and missing kernels; it is in the "
+                       "plan only because you accept "
+                       "friction"});
     }
     if (c.training.precision == catalog::Precision::fp8) {
-        out.push_back({78, "fp8 needs a recipe (delayed or block scaling) and a loss comparison with bf16 on your data first"});
+        out.push_back({78,
+                       "fp8 needs a recipe (delayed or block scaling) and a loss comparison with "
+                       "bf16 on your data first"});
     }
     if (x.request.job.model.moe) {
-        out.push_back({62, "uneven routing makes the busiest expert the clock: watch load balance and dropped tokens"});
+        out.push_back({62,
+                       "uneven routing makes the busiest expert the clock: watch load balance and "
+                       "dropped tokens"});
     }
     if (!c.limit.empty()) {
-        out.push_back({85, "without DALI, pre-resized or FFCV data the CPUs decode too slowly and the devices idle"});
+        out.push_back({85,
+                       "without DALI, pre-resized or FFCV data the CPUs decode too slowly and the "
+                       "devices idle"});
     }
 }
 
@@ -108,7 +132,8 @@ std::vector<std::string> risks_of(const Context& x) {
     scaling_risk(x, all);
     failure_risk(x, all);
     device_risk(x, all);
-    std::stable_sort(all.begin(), all.end(), [](const Weighted& a, const Weighted& b) { return a.weight > b.weight; });
+    std::stable_sort(all.begin(), all.end(),
+                     [](const Weighted& a, const Weighted& b) { return a.weight > b.weight; });
     std::vector<std::string> out;
     for (Weighted& w : all) out.push_back(std::move(w.text));
     return out;

@@ -10,7 +10,8 @@ namespace trainyard::plan {
 namespace {
 
 bool cheaper(const Option* a, const Option* b) {
-    if (a->offer.cost.expected != b->offer.cost.expected) return a->offer.cost.expected < b->offer.cost.expected;
+    if (a->offer.cost.expected != b->offer.cost.expected)
+        return a->offer.cost.expected < b->offer.cost.expected;
     return a->offer.wall.expected < b->offer.wall.expected;
 }
 
@@ -22,7 +23,9 @@ int fitness(const Context& x, const Option& o) {
     if (ok(o.offer.wall.high, o.offer.cost.high)) return 2;
     return ok(o.offer.wall.expected, o.offer.cost.expected) ? 1 : 0;
 }
-bool punctual(const Context& x, const Option& o) { return o.offer.wall.expected <= x.limits.deadline; }
+bool punctual(const Context& x, const Option& o) {
+    return o.offer.wall.expected <= x.limits.deadline;
+}
 
 /// Best of each type: in time first, then safe, then cheap.
 std::vector<const Option*> best_of_types(const Context& x) {
@@ -53,10 +56,13 @@ std::vector<const Option*> best_of_types(const Context& x) {
 }
 
 std::string lost_text(const Context& x, const Option& o) {
-    const bool other_type = x.request.job.instance && o.candidate.instance->type != *x.request.job.instance;
-    const bool cheaper_elsewhere = o.offer.cost.expected < x.chosen->offer.cost.expected && fitness(x, o) > 0;
+    const bool other_type =
+        x.request.job.instance && o.candidate.instance->type != *x.request.job.instance;
+    const bool cheaper_elsewhere =
+        o.offer.cost.expected < x.chosen->offer.cost.expected && fitness(x, o) > 0;
     if (other_type && cheaper_elsewhere && is_safe(o, x.limits, x.assumptions)) {
-        return "saves " + format_usd(to_usd(x.chosen->offer.cost.expected) - to_usd(o.offer.cost.expected)) +
+        return "saves " +
+               format_usd(to_usd(x.chosen->offer.cost.expected) - to_usd(o.offer.cost.expected)) +
                "; not the type you named";
     }
     return why_lost(o, *x.chosen, x.limits, x.assumptions);
@@ -72,7 +78,8 @@ std::vector<Row> rows_of(const Context& x) {
     };
     add(x.chosen);
     if (x.chosen != nullptr) {
-        for (Purchase p : {Purchase::on_demand, Purchase::capacity_block, Purchase::mixed, Purchase::spot}) {
+        for (Purchase p :
+             {Purchase::on_demand, Purchase::capacity_block, Purchase::mixed, Purchase::spot}) {
             if (p != x.chosen->offer.purchase) add(same_cluster(x, *x.chosen, p));
         }
         add(x.requested);
@@ -94,7 +101,8 @@ std::vector<Row> rows_of(const Context& x) {
                 row.lost = times(to_usd(o->offer.cost.expected) / *x.limits.budget) + " the budget";
             }
             if (!punctual(x, *o)) {
-                row.lost += (row.lost.empty() ? "" : ", ") + times(o->offer.wall.expected / x.limits.deadline) + " the deadline";
+                row.lost += (row.lost.empty() ? "" : ", ") +
+                            times(o->offer.wall.expected / x.limits.deadline) + " the deadline";
             }
         }
         rows.push_back(std::move(row));

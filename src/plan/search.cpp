@@ -34,7 +34,8 @@ Work work_of(const workload::Job& job, const Assumptions& a) {
         w.batch_source = "yours";
     } else {
         const BatchRule& rule = a.batch(job.method, w.params);
-        w.batch = rule.in_tokens ? std::max(1.0, std::round(rule.amount / w.sequence)) : rule.amount;
+        w.batch =
+            rule.in_tokens ? std::max(1.0, std::round(rule.amount / w.sequence)) : rule.amount;
         w.batch_source = rule.provenance.source;
     }
     w.batch = std::min(w.batch, w.sequences);
@@ -47,7 +48,8 @@ workload::Training base_training(const workload::Job& job, const Work& work) {
     t.optimizer = job.optimizer.value_or(workload::Optimizer::adamw_fp32);
     t.precision = job.precision.value_or(catalog::Precision::bf16);
     t.lora = job.lora;
-    const bool adapters = job.method == workload::Method::lora || job.method == workload::Method::qlora;
+    const bool adapters =
+        job.method == workload::Method::lora || job.method == workload::Method::qlora;
     if (adapters && !t.lora) t.lora = workload::Lora{};
     t.sequence = work.sequence;
     t.global_batch = std::max(1, static_cast<int>(std::min(work.batch, 1e9)));
@@ -66,20 +68,22 @@ struct TypeSearch {
     SearchResult* out;
 };
 
-Rejection too_big(const Eligible& e, const BestMapping& best, const perf::Cluster& cluster, double headroom) {
+Rejection too_big(const Eligible& e, const BestMapping& best, const perf::Cluster& cluster,
+                  double headroom) {
     if (!best.batch_legal) {
-        return {e.instance->type, Lost::batch, "no mapping divides the global batch over its devices", 0};
+        return {e.instance->type, Lost::batch,
+                "no mapping divides the global batch over its devices", 0};
     }
     const Bytes need = best.least_memory;
     const Bytes have = cluster.accelerator->memory;
     return {e.instance->type, Lost::memory,
-            "needs " + format_bytes(need) + " on each device in the leanest mapping, has " + format_bytes(have) +
-                " and a plan keeps " + format_percent(headroom) + " free",
+            "needs " + format_bytes(need) + " on each device in the leanest mapping, has " +
+                format_bytes(have) + " and a plan keeps " + format_percent(headroom) + " free",
             need / kGiB};
 }
 
-Candidate candidate_of(const Eligible& e, int nodes, const perf::Cluster& cluster, const BestMapping& best,
-                       perf::Predictor& predictor, const TypeSearch& s) {
+Candidate candidate_of(const Eligible& e, int nodes, const perf::Cluster& cluster,
+                       const BestMapping& best, perf::Predictor& predictor, const TypeSearch& s) {
     Candidate c;
     c.instance = e.instance;
     c.accelerator = e.accelerator;
@@ -89,20 +93,24 @@ Candidate candidate_of(const Eligible& e, int nodes, const perf::Cluster& cluste
     c.prediction = predictor.predict(best.training);
     c.step = c.prediction.step.total;
     const auto peak = e.accelerator->peak_for(best.training.precision);
-    if (s.request->job.mfu && peak) c.step = step_with_mfu(c.prediction, *peak, c.devices(), *s.request->job.mfu);
+    if (s.request->job.mfu && peak)
+        c.step = step_with_mfu(c.prediction, *peak, c.devices(), *s.request->job.mfu);
     c.steps = steps_of(*s.work, best.training.global_batch);
     c.band = perf::error_band(e.accelerator->id);
     return c;
 }
 
-/// Fewest nodes whose lower bound meets the deadline: nothing smaller can, so sizes are searched around it.
-int nodes_needed(perf::Predictor& predictor, const workload::Training& base, const TypeSearch& s, int per_node) {
+/// Fewest nodes whose lower bound meets the deadline: nothing smaller can, so sizes are searched
+/// around it.
+int nodes_needed(perf::Predictor& predictor, const workload::Training& base, const TypeSearch& s,
+                 int per_node) {
     workload::Training t = base;
     t.parallel = {};
     t.parallel.data = per_node;
     const Seconds one = steps_of(*s.work, t.global_batch) * predictor.lower_bound(t);
     const workload::Job& job = s.request->job;
-    const Seconds deadline = job.deadline.value_or(s.assumptions->number("deadline.default") * kDay);
+    const Seconds deadline =
+        job.deadline.value_or(s.assumptions->number("deadline.default") * kDay);
     const double needed = std::ceil(one / deadline);
     return static_cast<int>(std::clamp(needed, 1.0, 1e6));
 }
@@ -117,18 +125,21 @@ void drop_shorter_than_compile(const Eligible& e, const TypeSearch& s) {
     const bool any = std::any_of(s.out->candidates.begin(), s.out->candidates.end(),
                                  [&](const Candidate& c) { return c.instance == e.instance; });
     if (gone == 0 || any) return;
-    s.out->rejections.push_back({e.instance->type, Lost::friction,
-                                 "the run is shorter than the first Neuron compile (" + format_duration(compile) + ")", 0});
+    s.out->rejections.push_back(
+        {e.instance->type, Lost::friction,
+         "the run is shorter than the first Neuron compile (" + format_duration(compile) + ")", 0});
 }
 
 /// No size up to here fits the memory: stop looking.
 constexpr int kHopelessNodes = 128;
 
-void search_transformer(const Eligible& e, const std::vector<int>* forced, int max_nodes, const TypeSearch& s) {
+void search_transformer(const Eligible& e, const std::vector<int>* forced, int max_nodes,
+                        const TypeSearch& s) {
     const int per_node = e.instance->accelerators;
     auto cluster = perf::cluster_of(*s.catalog, *e.instance, 1);
     if (!cluster) {
-        s.out->rejections.push_back({e.instance->type, Lost::unknown_facts, "a bandwidth the model needs is unknown", 0});
+        s.out->rejections.push_back(
+            {e.instance->type, Lost::unknown_facts, "a bandwidth the model needs is unknown", 0});
         return;
     }
     auto wide = perf::cluster_of(*s.catalog, *e.instance, 2);
@@ -136,7 +147,8 @@ void search_transformer(const Eligible& e, const std::vector<int>* forced, int m
         wide->accelerators = per_node;
         cluster = wide;
     }
-    if (s.request->fabric == FabricWish::tcp) cluster->inter = tcp_fallback(cluster->inter, *e.instance);
+    if (s.request->fabric == FabricWish::tcp)
+        cluster->inter = tcp_fallback(cluster->inter, *e.instance);
     perf::Predictor predictor(s.request->job.model, *cluster);
     workload::Training base = base_training(s.request->job, *s.work);
     base.precision = e.precision;
@@ -151,8 +163,14 @@ void search_transformer(const Eligible& e, const std::vector<int>* forced, int m
         if (!fitted && nodes > std::max(kHopelessNodes, needed)) break;
         cluster->accelerators = nodes * per_node;
         predictor.resize(nodes * per_node);
-        const MappingQuery q{&s.request->job.model, base,         s.work, nodes * per_node, per_node,
-                             s.assumptions->number("choice.batch_tolerance"), s.assumptions->number("memory.headroom"), s.pruning};
+        const MappingQuery q{&s.request->job.model,
+                             base,
+                             s.work,
+                             nodes * per_node,
+                             per_node,
+                             s.assumptions->number("choice.batch_tolerance"),
+                             s.assumptions->number("memory.headroom"),
+                             s.pruning};
         const BestMapping best = best_mapping(q, predictor, s.out->stats);
         if (!best.found) {
             if (!fitted) last = best;
@@ -162,7 +180,9 @@ void search_transformer(const Eligible& e, const std::vector<int>* forced, int m
         s.out->candidates.push_back(candidate_of(e, nodes, *cluster, best, predictor, s));
     }
     drop_shorter_than_compile(e, s);
-    if (!fitted) s.out->rejections.push_back(too_big(e, last, *cluster, s.assumptions->number("memory.headroom")));
+    if (!fitted)
+        s.out->rejections.push_back(
+            too_big(e, last, *cluster, s.assumptions->number("memory.headroom")));
 }
 
 void search_opaque(const Eligible& e, const std::vector<int>* forced, const TypeSearch& s) {
@@ -177,10 +197,12 @@ void search_opaque(const Eligible& e, const std::vector<int>* forced, const Type
         any = true;
         s.out->candidates.push_back(std::move(*c));
     }
-    if (!any) s.out->rejections.push_back({e.instance->type, Lost::memory, "one batch does not fit", 0});
+    if (!any)
+        s.out->rejections.push_back({e.instance->type, Lost::memory, "one batch does not fit", 0});
 }
 
-void search_one(const Eligible& e, const std::vector<int>* forced, int max_nodes, const TypeSearch& s) {
+void search_one(const Eligible& e, const std::vector<int>* forced, int max_nodes,
+                const TypeSearch& s) {
     if (s.request->job.model.opaque_params) {
         search_opaque(e, forced, s);
     } else if (s.request->job.copies > 1) {
@@ -203,14 +225,16 @@ SearchResult search(const Request& request, const catalog::Catalog& catalog, con
     return out;
 }
 
-SearchResult search_type(const Request& request, const catalog::Catalog& catalog, const Assumptions& a,
-                         const catalog::Instance& instance, const std::vector<int>& nodes, Pruning pruning) {
+SearchResult search_type(const Request& request, const catalog::Catalog& catalog,
+                         const Assumptions& a, const catalog::Instance& instance,
+                         const std::vector<int>& nodes, Pruning pruning) {
     SearchResult out;
     const Work work = work_of(request.job, a);
     const TypeSearch s{&request, &catalog, &a, &work, pruning, &out};
     Admission admission = admit(instance, request, catalog, a, Rules::only_facts);
     if (admission.rejection) out.rejections.push_back(std::move(*admission.rejection));
-    if (admission.eligible) search_one(*admission.eligible, &nodes, nodes.empty() ? 1 : nodes.back(), s);
+    if (admission.eligible)
+        search_one(*admission.eligible, &nodes, nodes.empty() ? 1 : nodes.back(), s);
     return out;
 }
 

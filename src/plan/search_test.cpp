@@ -12,7 +12,8 @@ namespace {
 /// The fastest fitting training by plain enumeration.
 std::optional<Seconds> brute_force(const MappingQuery& q, perf::Predictor& predictor) {
     std::optional<Seconds> best;
-    for (const auto& t : trainings(*q.model, q.base, *q.work, q.devices, q.per_node, q.batch_tolerance)) {
+    for (const auto& t :
+         trainings(*q.model, q.base, *q.work, q.devices, q.per_node, q.batch_tolerance)) {
         if (!fits_plan(predictor.memory(t), q.memory_headroom)) continue;
         const Seconds total = steps_of(*q.work, t.global_batch) * predictor.predict(t).step.total;
         if (!best || total < *best) best = total;
@@ -28,8 +29,8 @@ struct Case {
     double tokens;
 };
 
-// The pruned search must not lose the optimum: its winner is the brute-force optimum, or a simpler mapping within the
-// tie of 2 %.
+// The pruned search must not lose the optimum: its winner is the brute-force optimum, or a simpler
+// mapping within the tie of 2 %.
 TEST(Search, PruningKeepsTheOptimum) {
     const Assumptions& a = Assumptions::embedded();
     workload::Model narrow = test::tiny_model();
@@ -52,7 +53,14 @@ TEST(Search, PruningKeepsTheOptimum) {
         auto cluster = perf::cluster_of(test::catalog(), *i, k.nodes);
         ASSERT_TRUE(cluster.has_value());
         perf::Predictor predictor(k.model, *cluster);
-        MappingQuery q{&k.model, base_training(r.job, work), &work, k.nodes * i->accelerators, i->accelerators, 0.1, 0.05, Pruning::on};
+        MappingQuery q{&k.model,
+                       base_training(r.job, work),
+                       &work,
+                       k.nodes * i->accelerators,
+                       i->accelerators,
+                       0.1,
+                       0.05,
+                       Pruning::on};
         SearchStats pruned;
         const BestMapping fast = best_mapping(q, predictor, pruned);
         q.pruning = Pruning::off;
@@ -77,7 +85,8 @@ TEST(Search, WinnersAreLegalAndFit) {
     const SearchResult found = search(r, test::catalog(), a);
     ASSERT_FALSE(found.candidates.empty());
     for (const Candidate& c : found.candidates) {
-        EXPECT_TRUE(workload::check_mapping(r.job.model, c.training).empty()) << describe_cluster(c);
+        EXPECT_TRUE(workload::check_mapping(r.job.model, c.training).empty())
+            << describe_cluster(c);
         EXPECT_TRUE(c.prediction.memory.fits_with_headroom()) << describe_cluster(c);
         EXPECT_EQ(c.devices(), c.nodes * c.instance->accelerators);
     }

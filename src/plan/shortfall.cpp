@@ -20,7 +20,8 @@ const Option* cheapest(const std::vector<Option>& options, const Limits& l, cons
     return best;
 }
 
-const Option* smallest_in_time(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
+const Option* smallest_in_time(const std::vector<Option>& options, const Limits& l,
+                               const Assumptions& a) {
     const Option* best = nullptr;
     for (const Option& o : options) {
         if (!is_safe(o, l, a) || o.offer.commitment || o.offer.wall.expected > l.deadline) continue;
@@ -35,7 +36,8 @@ std::string scopes(double flop) {
     for (const double params : {8e9, 70e9}) {
         const double tokens = flop / (6 * params);
         if (tokens < 1e9) continue;
-        s += (s.empty() ? "" : ", or ") + ("a " + format_count(params) + " model on " + format_count(tokens) + " tokens");
+        s += (s.empty() ? "" : ", or ") +
+             ("a " + format_count(params) + " model on " + format_count(tokens) + " tokens");
     }
     return s;
 }
@@ -47,11 +49,12 @@ void money_text(Shortfall& s, const Request& request, const Work& work, const Op
     s.tokens_affordable = work.tokens() * share;
     s.flop_affordable = s.flop_needed * share;
     if (share >= 1) return;
-    s.text.push_back("the cheapest way costs " + money(least.offer.cost.expected) + ", " + times(s.cost_factor) +
-                     " the budget of " + format_usd(*request.job.budget));
-    std::string buys = format_usd(*request.job.budget) + " buys about " + format_count(s.accelerator_hours * share) + " " +
-                       device_name(*least.candidate.accelerator) + "-hours: this model on " + format_count(s.tokens_affordable) +
-                       " tokens";
+    s.text.push_back("the cheapest way costs " + money(least.offer.cost.expected) + ", " +
+                     times(s.cost_factor) + " the budget of " + format_usd(*request.job.budget));
+    std::string buys = format_usd(*request.job.budget) + " buys about " +
+                       format_count(s.accelerator_hours * share) + " " +
+                       device_name(*least.candidate.accelerator) + "-hours: this model on " +
+                       format_count(s.tokens_affordable) + " tokens";
     const std::string other = scopes(s.flop_affordable);
     if (!other.empty()) buys += ", " + other;
     s.text.push_back(buys + "; or fine-tune an open model of this size");
@@ -66,45 +69,52 @@ Shortfall shortfall_of(const std::vector<Option>& options, const Request& reques
     const Limits l = limits_of(request, a);
     const Option* least = cheapest(options, l, a);
     if (least == nullptr) {
-        s.text.push_back("no instance type holds the model: shard over more nodes, use LoRA, or a smaller model");
+        s.text.push_back(
+            "no instance type holds the model: shard over more nodes, use LoRA, or a smaller "
+            "model");
         return s;
     }
     s.cheapest = least->offer.cost.expected;
     s.flop_needed = least->candidate.steps * least->candidate.prediction.model_flop / kFlop;
     const double digits = std::floor(std::log10(std::max(1.0, s.flop_needed)));
     s.accelerator_hours = least->candidate.training_time() / kHour * least->candidate.devices();
-    s.text.push_back("the job is " + format_fixed(s.flop_needed / std::pow(10, digits), 1) + "e" + format_fixed(digits, 0) +
-                     " FLOP, about " + format_count(s.accelerator_hours) + " " +
-                     device_name(*least->candidate.accelerator) + "-hours");
+    s.text.push_back("the job is " + format_fixed(s.flop_needed / std::pow(10, digits), 1) + "e" +
+                     format_fixed(digits, 0) + " FLOP, about " + format_count(s.accelerator_hours) +
+                     " " + device_name(*least->candidate.accelerator) + "-hours");
     money_text(s, request, work, *least);
     const Option* fast = smallest_in_time(options, l, a);
     if (fast != nullptr) {
         s.devices_needed = fast->candidate.devices();
-        s.text.push_back("the deadline of " + format_duration(l.deadline) + " needs " + grouped(*s.devices_needed) + " " +
-                         device_name(*fast->candidate.accelerator) + " (" + describe_cluster(fast->candidate) + ", " +
-                         money(fast->offer.cost.expected) + ")");
+        s.text.push_back(
+            "the deadline of " + format_duration(l.deadline) + " needs " +
+            grouped(*s.devices_needed) + " " + device_name(*fast->candidate.accelerator) + " (" +
+            describe_cluster(fast->candidate) + ", " + money(fast->offer.cost.expected) + ")");
         const double total = a.number("block.max_total");
         if (fast->candidate.nodes > total) {
-            s.text.push_back("that many are not obtainable on demand: Capacity Blocks end at " + format_fixed(total, 0) +
+            s.text.push_back("that many are not obtainable on demand: Capacity Blocks end at " +
+                             format_fixed(total, 0) +
                              " instances in all; this is a private contract with AWS");
         }
     } else {
         Seconds best = options.front().offer.wall.expected;
         for (const Option& o : options) best = std::min(best, o.offer.wall.expected);
         s.time_factor = best / l.deadline;
-        s.text.push_back("the fastest plan found takes " + format_duration(best) + ", " + times(s.time_factor) +
-                         " the deadline of " + format_duration(l.deadline));
+        s.text.push_back("the fastest plan found takes " + format_duration(best) + ", " +
+                         times(s.time_factor) + " the deadline of " + format_duration(l.deadline));
     }
     if (s.time_factor == 0 && request.job.budget) {
         const Option* affordable = nullptr;
         for (const Option& o : options) {
             if (to_usd(o.offer.cost.expected) > *request.job.budget || !is_safe(o, l, a)) continue;
-            if (affordable == nullptr || o.offer.wall.expected < affordable->offer.wall.expected) affordable = &o;
+            if (affordable == nullptr || o.offer.wall.expected < affordable->offer.wall.expected)
+                affordable = &o;
         }
         if (affordable != nullptr && affordable->offer.wall.expected > l.deadline) {
             s.time_factor = affordable->offer.wall.expected / l.deadline;
-            s.text.push_back("within the budget the fastest plan takes " + format_duration(affordable->offer.wall.expected) + " (" +
-                             describe_cluster(affordable->candidate) + ", " + money(affordable->offer.cost.expected) + ")");
+            s.text.push_back("within the budget the fastest plan takes " +
+                             format_duration(affordable->offer.wall.expected) + " (" +
+                             describe_cluster(affordable->candidate) + ", " +
+                             money(affordable->offer.cost.expected) + ")");
         }
     }
     return s;

@@ -12,23 +12,25 @@ using workload::Zero;
 
 std::vector<int> node_counts(int max) {
     std::vector<int> counts;
-    for (int n = 1; n <= max && n > 0; n *= 2) {
-        counts.push_back(n);
-        if (n >= 2 && n / 2 * 3 <= max) counts.push_back(n / 2 * 3);
+    for (int odd : {1, 3, 5}) {
+        for (long n = odd; n <= max; n *= 2) counts.push_back(static_cast<int>(n));
     }
+    std::sort(counts.begin(), counts.end());
     return counts;
 }
 
 namespace {
 
-/// Context parallelism is worth its traffic only where one sequence is long: each rank keeps at least this many tokens.
+/// Context parallelism is worth its traffic only where one sequence is long: each rank keeps at
+/// least this many tokens.
 constexpr int kTokensPerContextRank = 8192;
 
 struct Axes {
     int tensor, pipeline, virtual_stages, context, expert, data;
 };
 
-void add_sharding(std::vector<Parallelism>& out, const Axes& x, int per_node, workload::Method method) {
+void add_sharding(std::vector<Parallelism>& out, const Axes& x, int per_node,
+                  workload::Method method) {
     Parallelism p;
     p.tensor = x.tensor;
     p.pipeline = x.pipeline;
@@ -46,7 +48,8 @@ void add_sharding(std::vector<Parallelism>& out, const Axes& x, int per_node, wo
         p.zero = Zero::optimizer;
         out.push_back(p);
     }
-    if (x.pipeline > 1) return;  // re-gathering weights for every micro-batch of a pipeline never pays
+    if (x.pipeline > 1)
+        return;  // re-gathering weights for every micro-batch of a pipeline never pays
     p.zero = Zero::weights;
     out.push_back(p);
     const int local = std::max(1, per_node / x.tensor);
@@ -73,8 +76,8 @@ std::vector<int> expert_degrees(const workload::Model& m, int ranks, int per_nod
 
 }  // namespace
 
-std::vector<Parallelism> parallelisms(const workload::Model& m, workload::Method method, int sequence, int devices,
-                                      int per_node) {
+std::vector<Parallelism> parallelisms(const workload::Model& m, workload::Method method,
+                                      int sequence, int devices, int per_node) {
     std::vector<Parallelism> out;
     const int kv = m.mla ? m.heads : std::max(1, m.kv_heads);
     for (int t = 1; t <= per_node && t <= devices; t *= 2) {
@@ -86,10 +89,13 @@ std::vector<Parallelism> parallelisms(const workload::Model& m, workload::Method
             for (int v : {1, 2, 4}) {
                 if (!pipeline_fits(m, p, v)) continue;
                 const int after_pipeline = after_tensor / p;
-                for (int c = 1; c <= after_pipeline && (c == 1 || sequence / c >= kTokensPerContextRank); c *= 2) {
+                for (int c = 1;
+                     c <= after_pipeline && (c == 1 || sequence / c >= kTokensPerContextRank);
+                     c *= 2) {
                     if (after_pipeline % c != 0 || (c > 1 && sequence % (2 * c) != 0)) continue;
                     const int d = after_pipeline / c;
-                    for (int e : expert_degrees(m, d * c, per_node)) add_sharding(out, {t, p, v, c, e, d}, per_node, method);
+                    for (int e : expert_degrees(m, d * c, per_node))
+                        add_sharding(out, {t, p, v, c, e, d}, per_node, method);
                 }
             }
         }
@@ -108,17 +114,20 @@ int rounded_batch(const Work& work, int data, int micro_batch, double tolerance)
     return static_cast<int>(rounded);
 }
 
-std::vector<workload::Training> trainings(const workload::Model& model, const workload::Training& base,
-                                          const Work& work, int devices, int per_node, double tolerance) {
+std::vector<workload::Training> trainings(const workload::Model& model,
+                                          const workload::Training& base, const Work& work,
+                                          int devices, int per_node, double tolerance) {
     std::vector<workload::Training> out;
-    for (const Parallelism& p : parallelisms(model, base.method, work.sequence, devices, per_node)) {
+    for (const Parallelism& p :
+         parallelisms(model, base.method, work.sequence, devices, per_node)) {
         for (int mbs = 1; mbs <= 64; mbs *= 2) {
             workload::Training t = base;
             t.parallel = p;
             t.micro_batch = mbs;
             t.global_batch = rounded_batch(work, p.data, mbs, tolerance);
             if (t.global_batch == 0) continue;
-            for (auto r : {workload::Recompute::none, workload::Recompute::selective, workload::Recompute::full}) {
+            for (auto r : {workload::Recompute::none, workload::Recompute::selective,
+                           workload::Recompute::full}) {
                 t.recompute = r;
                 if (workload::is_legal_mapping(model, t)) out.push_back(t);
             }

@@ -9,13 +9,14 @@
 namespace trainyard::plan {
 namespace {
 
-TEST(Space, NodeCountsAreTwosAndThrees) {
+TEST(Space, NodeCountsAreTwosThreesAndFives) {
     EXPECT_EQ(node_counts(1), (std::vector<int>{1}));
-    EXPECT_EQ(node_counts(24), (std::vector<int>{1, 2, 3, 4, 6, 8, 12, 16, 24}));
+    EXPECT_EQ(node_counts(24), (std::vector<int>{1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24}));
 }
 
 TEST(Space, EveryMappingUsesAllDevicesOnce) {
-    const auto all = parallelisms(test::model("llama-3.1-70b"), workload::Method::pretrain, 8192, 64, 8);
+    const auto all =
+        parallelisms(test::model("llama-3.1-70b"), workload::Method::pretrain, 8192, 64, 8);
     ASSERT_GT(all.size(), 20U);
     for (const auto& p : all) {
         EXPECT_EQ(p.devices(), 64);
@@ -27,7 +28,8 @@ TEST(Space, EveryMappingUsesAllDevicesOnce) {
 TEST(Space, TensorParallelismStopsAtTheKeyValueHeads) {
     workload::Model m = test::tiny_model();
     m.kv_heads = 2;
-    for (const auto& p : parallelisms(m, workload::Method::pretrain, 2048, 8, 8)) EXPECT_LE(p.tensor, 2);
+    for (const auto& p : parallelisms(m, workload::Method::pretrain, 2048, 8, 8))
+        EXPECT_LE(p.tensor, 2);
 }
 
 TEST(Space, AFixedBatchShrinksButNeverGrows) {
@@ -46,8 +48,10 @@ TEST(Space, ContextParallelismOnlyForLongSequences) {
     const workload::Model m = test::model("llama-3.1-8b");
     std::set<int> shorts;
     std::set<int> longs;
-    for (const auto& p : parallelisms(m, workload::Method::pretrain, 4096, 16, 8)) shorts.insert(p.context);
-    for (const auto& p : parallelisms(m, workload::Method::pretrain, 131072, 16, 8)) longs.insert(p.context);
+    for (const auto& p : parallelisms(m, workload::Method::pretrain, 4096, 16, 8))
+        shorts.insert(p.context);
+    for (const auto& p : parallelisms(m, workload::Method::pretrain, 131072, 16, 8))
+        longs.insert(p.context);
     EXPECT_EQ(shorts, (std::set<int>{1}));
     EXPECT_EQ(longs, (std::set<int>{1, 2, 4, 8, 16}));
 }

@@ -1,5 +1,5 @@
-// Facts that only some jobs need: Trainium's price units, copies and the rental market, smaller cards with QLoRA,
-// a speed-up the user measured.
+// Facts that only some jobs need: Trainium's price units, copies and the rental market, smaller
+// cards with QLoRA, a speed-up the user measured.
 
 #include <algorithm>
 #include <cmath>
@@ -30,7 +30,8 @@ std::optional<OutsidePrice> cheapest_named(const catalog::Catalog& catalog, cons
     std::optional<OutsidePrice> best;
     for (const catalog::Price& p : catalog.prices()) {
         if (!provider.empty() && p.provider != provider) continue;
-        if (is_aws(p) || p.accelerators < 1 || p.accelerator.find(name) == std::string::npos) continue;
+        if (is_aws(p) || p.accelerators < 1 || p.accelerator.find(name) == std::string::npos)
+            continue;
         if (p.purchase != PurchaseType::on_demand) continue;
         const UsdPerSecond each = p.rate / static_cast<double>(p.accelerators);
         if (!best || each < best->per_accelerator) best = OutsidePrice{p, each};
@@ -39,8 +40,8 @@ std::optional<OutsidePrice> cheapest_named(const catalog::Catalog& catalog, cons
 }
 
 std::string who(const OutsidePrice& p) {
-    return p.price.provider + " " + per_hour(p.per_accelerator) + " per " + p.price.accelerator + " (" +
-           p.price.provenance.as_of + ")";
+    return p.price.provider + " " + per_hour(p.per_accelerator) + " per " + p.price.accelerator +
+           " (" + p.price.provenance.as_of + ")";
 }
 
 void outside_fact(const Context& x, std::vector<Fact>& out) {
@@ -52,8 +53,10 @@ void outside_fact(const Context& x, std::vector<Fact>& out) {
     const bool same = p->price.accelerator.find(short_name(c.accelerator->id)) != std::string::npos;
     const double slower = same ? 1.0 : rate_of(*c.accelerator) / rate_of(*reference);
     const Usd cost = slower * c.training_time() * p->per_accelerator;
-    out.push_back({"outside AWS", who(*p) + ": about " + format_usd(cost) +
-                                      " for this run, if the data may leave AWS; marketplace hosts are less reliable"});
+    out.push_back(
+        {"outside AWS",
+         who(*p) + ": about " + format_usd(cost) +
+             " for this run, if the data may leave AWS; marketplace hosts are less reliable"});
 }
 
 void copies_facts(const Context& x, std::vector<Fact>& out) {
@@ -61,15 +64,18 @@ void copies_facts(const Context& x, std::vector<Fact>& out) {
     const Candidate& c = x.chosen->candidate;
     const int parallel = std::min(job.copies, c.jobs_per_node * c.nodes);
     const double waves = std::ceil(static_cast<double>(job.copies) / parallel);
-    out.push_back({"copies", plural(job.copies, "independent run") + ", " + std::to_string(parallel) + " in parallel, " +
-                                 format_fixed(waves, 0) +
-                                 " after another; a job array with a checkpoint and automatic resume per run"});
+    out.push_back(
+        {"copies",
+         plural(job.copies, "independent run") + ", " + std::to_string(parallel) +
+             " in parallel, " + format_fixed(waves, 0) +
+             " after another; a job array with a checkpoint and automatic resume per run"});
     if (!job.accelerator_hours_each) return;
     const double hours = job.copies * *job.accelerator_hours_each;
     const Usd spot = hours * x.assumptions.number("guide.spot_a100") * kUsd;
     const Usd vast = hours * x.assumptions.number("guide.vast_a100") * kUsd;
-    out.push_back({"guide's rates", format_count(hours) + " h x $1.875 = " + format_usd(spot) + " on P4d spot, x $0.75 = " +
-                                        format_usd(vast) + " on Vast.ai (the guide prints $8K and $3.2K)"});
+    out.push_back({"guide's rates", format_count(hours) + " h x $1.875 = " + format_usd(spot) +
+                                        " on P4d spot, x $0.75 = " + format_usd(vast) +
+                                        " on Vast.ai (the guide prints $8K and $3.2K)"});
     std::optional<catalog::Price> spot_now;
     for (const std::string& region : regions_of(job)) {
         const auto p = x.catalog.price("p4d.24xlarge", PurchaseType::spot, region);
@@ -78,16 +84,21 @@ void copies_facts(const Context& x, std::vector<Fact>& out) {
     const auto outside = cheapest_named(x.catalog, "A100");
     if (!spot_now || !outside) return;
     const UsdPerSecond each = spot_now->rate / 8.0;
-    out.push_back({"today's rates", "P4d spot " + per_hour(each) + " per A100 (" + spot_now->region + ", " + spot_now->provenance.as_of +
-                                        ") = " + format_usd(hours * kHour * each) + "; " + who(*outside) + " = " +
-                                        format_usd(hours * kHour * outside->per_accelerator) + ": the gap is " +
-                                        percent(1 - outside->per_accelerator / each) + ", not 60 %"});
+    out.push_back({"today's rates",
+                   "P4d spot " + per_hour(each) + " per A100 (" + spot_now->region + ", " +
+                       spot_now->provenance.as_of + ") = " + format_usd(hours * kHour * each) +
+                       "; " + who(*outside) + " = " +
+                       format_usd(hours * kHour * outside->per_accelerator) + ": the gap is " +
+                       percent(1 - outside->per_accelerator / each) + ", not 60 %"});
     const auto vast_now = cheapest_named(x.catalog, "A100", "Vast.ai");
     if (vast_now) {
-        out.push_back({"Vast.ai today", who(*vast_now) + " = " + format_usd(hours * kHour * vast_now->per_accelerator)});
+        out.push_back({"Vast.ai today", who(*vast_now) + " = " +
+                                            format_usd(hours * kHour * vast_now->per_accelerator)});
     }
-    out.push_back({"elsewhere", "Vast.ai-class hosts: check reliability and verified status, copy the base weights to every "
-                                "host, no regulated data"});
+    out.push_back({"elsewhere",
+                   "Vast.ai-class hosts: check reliability and verified status, copy the base "
+                   "weights to every "
+                   "host, no regulated data"});
 }
 
 /// Price per peak PFLOP and hour, so that instances with different chip counts compare.
@@ -112,14 +123,18 @@ void trainium_facts(const Context& x, std::vector<Fact>& out) {
     const auto trn = per_pflop_hour(x, "trn1.32xlarge", large);
     const auto p4d = per_pflop_hour(x, "p4d.24xlarge", gpu);
     if (!trn || !p4d) return;
-    out.push_back({"Trainium", small + ", " + large + ": $" + format_fixed(*trn, 2) + " against $" + format_fixed(*p4d, 2) +
+    out.push_back({"Trainium", small + ", " + large + ": $" + format_fixed(*trn, 2) + " against $" +
+                                   format_fixed(*p4d, 2) +
                                    " per peak PFLOP and hour on p4d: " + percent(1 - *trn / *p4d) +
                                    " cheaper before software efficiency, not 65 %"});
     const auto support = x.assumptions.neuron_support(x.request.job.model.family);
     out.push_back({"Neuron", support ? "model family supported for training (" + *support + ")"
-                                     : "model family \"" + x.request.job.model.family + "\" is not on the supported list"});
-    out.push_back({"bring-up", "allow hours for the first compile (neuron_parallel_compile, static shapes) and 1 to 2 weeks of "
-                               "bring-up; keep portable checkpoints and the GPU plan below as a fallback"});
+                                     : "model family \"" + x.request.job.model.family +
+                                           "\" is not on the supported list"});
+    out.push_back({"bring-up",
+                   "allow hours for the first compile (neuron_parallel_compile, static shapes) and "
+                   "1 to 2 weeks of "
+                   "bring-up; keep portable checkpoints and the GPU plan below as a fallback"});
 }
 
 void qlora_fact(const Context& x, std::vector<Fact>& out) {
@@ -129,15 +144,18 @@ void qlora_fact(const Context& x, std::vector<Fact>& out) {
     for (const char* type : {"g5.xlarge", "g6.xlarge"}) {
         const catalog::Instance* i = x.catalog.instance(type);
         if (i == nullptr) continue;
-        const bool lora_fits = std::any_of(x.options.begin(), x.options.end(), [&](const Option& o) {
-            return o.candidate.accelerator->id == i->accelerator && o.candidate.devices() == 1;
-        });
+        const bool lora_fits =
+            std::any_of(x.options.begin(), x.options.end(), [&](const Option& o) {
+                return o.candidate.accelerator->id == i->accelerator && o.candidate.devices() == 1;
+            });
         const SearchResult r = search_type(smaller, x.catalog, x.assumptions, *i, {1});
         if (r.candidates.empty()) continue;
         const Candidate& c = r.candidates.front();
-        const auto p = x.catalog.price(type, PurchaseType::on_demand, regions_of(x.request.job).front());
-        std::string s = lora_fits ? "LoRA just fits 24 GB by the model; QLoRA is the safe way there: "
-                                  : "24 GB cards need QLoRA: ";
+        const auto p =
+            x.catalog.price(type, PurchaseType::on_demand, regions_of(x.request.job).front());
+        std::string s = lora_fits
+                            ? "LoRA just fits 24 GB by the model; QLoRA is the safe way there: "
+                            : "24 GB cards need QLoRA: ";
         s += std::string(type) + " " + format_duration(c.training_time());
         if (p) s += ", " + format_usd(c.training_time() * p->rate) + " of compute";
         out.push_back({"24 GB cards", s});
@@ -154,7 +172,8 @@ void observed_fact(const Context& x, std::vector<Fact>& out) {
 
 }  // namespace
 
-std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog, const catalog::Accelerator& like) {
+std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog,
+                                             const catalog::Accelerator& like) {
     auto p = cheapest_named(catalog, short_name(like.id));
     if (!p) p = cheapest_named(catalog, "A100");
     return p;

@@ -24,7 +24,8 @@ std::string money_compact(MicroUsd m) {
 std::string time_span(Seconds low, Seconds high) {
     const auto in = [&](Seconds unit, const char* name) {
         const int digits = high / unit < 100 ? 1 : 0;
-        return format_fixed(low / unit, digits) + " to " + format_fixed(high / unit, digits) + " " + name;
+        return format_fixed(low / unit, digits) + " to " + format_fixed(high / unit, digits) + " " +
+               name;
     };
     if (high >= 2 * kDay) return in(kDay, "d");
     if (high >= 2 * kHour) return in(kHour, "h");
@@ -44,7 +45,8 @@ std::string money_range(const MoneyRange& r) {
 }
 
 std::string time_range(const TimeRange& r) {
-    return format_duration(r.expected) + " (" + format_duration(r.low) + " to " + format_duration(r.high) + ")";
+    return format_duration(r.expected) + " (" + format_duration(r.low) + " to " +
+           format_duration(r.high) + ")";
 }
 
 std::string gb(Bytes b) {
@@ -60,7 +62,9 @@ std::string percent(double fraction) { return format_fixed(fraction * 100, 0) + 
 
 std::string times(double factor) { return format_fixed(factor, factor < 10 ? 1 : 0) + "x"; }
 
-std::string plural(int n, const std::string& word) { return std::to_string(n) + " " + word + (n == 1 ? "" : "s"); }
+std::string plural(int n, const std::string& word) {
+    return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
+}
 
 std::string device_name(const catalog::Accelerator& a) {
     const std::size_t dash = a.id.find('-');
@@ -78,7 +82,8 @@ std::string grouped(long n) {
 
 std::string purchase_words(const Offer& o) {
     std::string s(to_string(o.purchase));
-    if (o.purchase == Purchase::capacity_block && o.block_days) s += ", " + std::to_string(*o.block_days) + " d";
+    if (o.purchase == Purchase::capacity_block && o.block_days)
+        s += ", " + std::to_string(*o.block_days) + " d";
     if (o.purchase == Purchase::mixed) s = o.note;
     return s;
 }

@@ -1,6 +1,7 @@
 #pragma once
-// The numbers the planner needs besides the catalog and the performance model: start-up times, spot and checkpoint
-// assumptions, default batches, quota names, service rules. They live in data/plan/*.csv with source, date and status.
+// The numbers the planner needs besides the catalog and the performance model: start-up times, spot
+// and checkpoint assumptions, default batches, quota names, service rules. They live in
+// data/plan/*.csv with source, date and status.
 
 #include <map>
 #include <optional>
@@ -61,7 +62,8 @@ struct DeviceRule {
 
 class Assumptions {
   public:
-    /// Parses the tables (basename -> CSV text); a malformed row is a diagnostic with file and line.
+    /// Parses the tables (basename -> CSV text); a malformed row is a diagnostic with file and
+    /// line.
     static Result<Assumptions> load(const std::map<std::string, std::string>& tables);
     /// The tables compiled into the binary, already parsed.
     static const Assumptions& embedded();

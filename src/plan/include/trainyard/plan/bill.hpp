@@ -1,5 +1,6 @@
 #pragma once
-// The whole bill before launch, item by item. Items are whole cents; the total is their sum, to the cent.
+// The whole bill before launch, item by item. Items are whole cents; the total is their sum, to the
+// cent.
 
 #include <string>
 #include <string_view>
@@ -29,12 +30,14 @@ struct Bill {
 /// Sizes that storage and checkpoint items need.
 struct DataNeeds {
     Bytes dataset;
-    Bytes checkpoint;         ///< one full checkpoint (weights and optimizer, or adapters only)
-    Bytes final_weights;      ///< what leaves at the end
-    BytesPerSecond data_rate; ///< bytes per second the input pipeline must deliver to the whole cluster
+    Bytes checkpoint;     ///< one full checkpoint (weights and optimizer, or adapters only)
+    Bytes final_weights;  ///< what leaves at the end
+    BytesPerSecond
+        data_rate;  ///< bytes per second the input pipeline must deliver to the whole cluster
     std::string checkpoint_basis;
 };
-DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate& c, const Assumptions& a);
+DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate& c,
+                     const Assumptions& a);
 
 /// Nodes bought at one rate. Billed by the hour, or paid up front when `upfront` is not zero.
 struct RateLine {
@@ -42,7 +45,7 @@ struct RateLine {
     int nodes = 1;
     UsdPerSecond rate;  ///< per instance, before a service's uplift
     catalog::Provenance source;
-    Usd upfront;        ///< all nodes of this line together
+    Usd upfront;  ///< all nodes of this line together
 };
 
 /// What the bill is for.
@@ -52,15 +55,16 @@ struct BillInput {
     std::string region;
     std::string service;  ///< decides head node, control plane or uplift
     std::vector<RateLine> lines;
-    Seconds training;     ///< billed, with checkpoint stalls and repeated work
-    Seconds startup;      ///< billed before the first step, restarts included
-    Seconds wall;         ///< from launch to end, waits included: storage and head node run all along
-    int starts = 1;       ///< how often the image is pulled
+    Seconds training;  ///< billed, with checkpoint stalls and repeated work
+    Seconds startup;   ///< billed before the first step, restarts included
+    Seconds wall;      ///< from launch to end, waits included: storage and head node run all along
+    int starts = 1;    ///< how often the image is pulled
     int checkpoints_written = 0;
 };
 Bill make_bill(const BillInput& in, const catalog::Catalog& catalog, const Assumptions& a);
 
 /// How many times the EC2 price SageMaker charges for this type; 1 for every other service.
-double service_uplift(std::string_view service, const catalog::Instance& instance, const catalog::Catalog& catalog);
+double service_uplift(std::string_view service, const catalog::Instance& instance,
+                      const catalog::Catalog& catalog);
 
 }  // namespace trainyard::plan

@@ -1,5 +1,6 @@
 #pragma once
-// One way to run the job: an instance type, a node count, a mapping, and what the performance model says about it.
+// One way to run the job: an instance type, a node count, a mapping, and what the performance model
+// says about it.
 
 #include <string>
 
@@ -11,9 +12,9 @@ namespace trainyard::plan {
 
 /// What the steps have to add up to.
 struct Work {
-    double sequences = 0;  ///< sequences (or samples) in the whole run, all epochs
-    int sequence = 0;      ///< tokens per sequence; 1 for models without tokens
-    double batch = 0;      ///< wished global batch in sequences
+    double sequences = 0;         ///< sequences (or samples) in the whole run, all epochs
+    int sequence = 0;             ///< tokens per sequence; 1 for models without tokens
+    double batch = 0;             ///< wished global batch in sequences
     bool batch_is_limit = false;  ///< the user fixed it: it may shrink a little, never grow
     std::string batch_source;
     double params = 0;
@@ -32,7 +33,8 @@ struct Candidate {
     Seconds step;      ///< the prediction's total, or with the user's own MFU
     double steps = 0;  ///< optimizer steps in the run
     perf::ErrorBand band;
-    std::string limit;  ///< what the step waits for if not the devices: "input pipeline"; empty otherwise
+    std::string
+        limit;  ///< what the step waits for if not the devices: "input pipeline"; empty otherwise
 
     int devices() const { return training.parallel.devices(); }
     Seconds training_time() const { return steps * step; }
@@ -45,8 +47,8 @@ int complexity(const workload::Training& t);
 /// "8x p5.48xlarge", "p5.4xlarge".
 std::string describe_cluster(const Candidate& c);
 
-/// The step time if the user's own MFU replaced the predicted compute time; exposed communication, bubble and
-/// stragglers stay as predicted. Compute time = model FLOPs / (devices * peak * mfu).
+/// The step time if the user's own MFU replaced the predicted compute time; exposed communication,
+/// bubble and stragglers stay as predicted. Compute time = model FLOPs / (devices * peak * mfu).
 Seconds step_with_mfu(const perf::Prediction& p, FlopPerSecond peak, int devices, double mfu);
 
 }  // namespace trainyard::plan

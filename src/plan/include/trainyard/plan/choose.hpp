@@ -1,11 +1,12 @@
 #pragma once
 // Which of the options to recommend, and why each other one lost.
 //
-// Tiers, in order: guaranteed capacity that meets deadline and budget with the whole 80 % range; the same in expectation
-// ("tight"); then offers that lean on spot. Inside a tier the cheapest wins (plus what a day of delay is worth, if the
-// user says so); options within `choice.near_equal` of it (`choice.impatience`
-// when no deadline is given) count as equal, and among those the fewest nodes win, then
-// the smaller product of time and money, then the simpler mapping.
+// Tiers, in order: guaranteed capacity that meets deadline and budget with the whole 80 % range;
+// the same in expectation
+// ("tight"); then offers that lean on spot. Inside a tier the cheapest wins (plus what a day of
+// delay is worth, if the user says so); options within `choice.near_equal` of it
+// (`choice.impatience` when no deadline is given) count as equal, and among those the fewest nodes
+// win, then the smaller product of time and money, then the simpler mapping.
 
 #include <optional>
 #include <string>
@@ -31,11 +32,13 @@ struct Choice {
 };
 Choice choose(const std::vector<Option>& options, const Limits& limits, const Assumptions& a);
 
-/// May a verdict rest on this offer at first? Guaranteed purchases yes; spot only in small gangs at a fresh price.
+/// May a verdict rest on this offer at first? Guaranteed purchases yes; spot only in small gangs at
+/// a fresh price.
 bool is_safe(const Option& o, const Limits& limits, const Assumptions& a);
 
 /// One number that lost it against the winner.
-std::string why_lost(const Option& loser, const Option& winner, const Limits& limits, const Assumptions& a);
+std::string why_lost(const Option& loser, const Option& winner, const Limits& limits,
+                     const Assumptions& a);
 
 /// Options that no other beats in both expected time and expected cost, fastest first.
 std::vector<Option> pareto_front(const std::vector<Option>& options);

@@ -17,8 +17,8 @@ struct MicroUsd {
 constexpr MicroUsd operator+(MicroUsd a, MicroUsd b) { return {a.value + b.value}; }
 constexpr MicroUsd operator-(MicroUsd a, MicroUsd b) { return {a.value - b.value}; }
 
-/// Rounded half up to whole cents: every printed item is exact, so printed items sum to the printed total.
-/// Amounts beyond 9e12 dollars do not occur (the search is bounded); they saturate.
+/// Rounded half up to whole cents: every printed item is exact, so printed items sum to the printed
+/// total. Amounts beyond 9e12 dollars do not occur (the search is bounded); they saturate.
 inline MicroUsd to_cents(Usd amount) {
     const double cents = amount / kUsd * 100.0;
     const double limited = cents > 9e14 ? 9e14 : (cents < -9e14 ? -9e14 : cents);

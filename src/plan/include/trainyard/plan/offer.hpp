@@ -1,6 +1,7 @@
 #pragma once
-// The ways to pay for a candidate: on demand, spot, Capacity Block, commitments, and a base on guaranteed capacity with
-// spot on top. Every offer is an expected value with a range, and says what it assumes.
+// The ways to pay for a candidate: on demand, spot, Capacity Block, commitments, and a base on
+// guaranteed capacity with spot on top. Every offer is an expected value with a range, and says
+// what it assumes.
 
 #include <optional>
 #include <string>
@@ -30,19 +31,21 @@ struct MoneyRange {
 
 /// Checkpointing and interruptions of one gang.
 struct RunRisk {
-    double interruptions = 0;         ///< expected over the run
-    double interruptions_high = 0;    ///< with the upper edge of the band
-    Seconds mean_between;             ///< of the whole gang
-    double band_low = 0, band_high = 0;  ///< per instance and MONTH (AWS Spot Advisor); 0 if not spot
+    double interruptions = 0;       ///< expected over the run
+    double interruptions_high = 0;  ///< with the upper edge of the band
+    Seconds mean_between;           ///< of the whole gang
+    double band_low = 0,
+           band_high = 0;  ///< per instance and MONTH (AWS Spot Advisor); 0 if not spot
     std::string band_as_of;
-    Seconds save;                     ///< blocking time of one checkpoint
-    Seconds interval;                 ///< Daly's optimum, at least the save itself
-    Seconds lost_per_interruption;    ///< half an interval and the restart
-    Seconds wait_per_interruption;    ///< without capacity, not billed
+    Seconds save;                   ///< blocking time of one checkpoint
+    Seconds interval;               ///< Daly's optimum, at least the save itself
+    Seconds lost_per_interruption;  ///< half an interval and the restart
+    Seconds wait_per_interruption;  ///< without capacity, not billed
 };
 
-/// Daly's higher-order optimum of compute time between two saves (doi 10.1016/j.future.2004.11.016):
-/// sqrt(2 d M) [1 + sqrt(d/2M)/3 + (d/2M)/9] - d for d < 2M, else M.
+/// Daly's higher-order optimum of compute time between two saves
+/// (doi 10.1016/j.future.2004.11.016): sqrt(2 d M) [1 + sqrt(d/2M)/3 + (d/2M)/9] - d for d < 2M,
+/// else M.
 Seconds checkpoint_interval(Seconds save, Seconds mean_between_failures);
 
 /// Whole days 1-14, or the next multiple of 7 up to 182; nullopt beyond.
@@ -50,9 +53,10 @@ std::optional<int> block_days(Seconds needed, const Assumptions& a);
 
 struct Commitment {
     int years = 1;
-    MicroUsd total;            ///< the whole term, for all nodes
-    double break_even = 0;     ///< utilisation above which it beats on demand: committed rate / on-demand rate
-    MicroUsd amortised;        ///< only the hours of this job: NOT what is paid unless the rest is used
+    MicroUsd total;  ///< the whole term, for all nodes
+    double break_even =
+        0;  ///< utilisation above which it beats on demand: committed rate / on-demand rate
+    MicroUsd amortised;  ///< only the hours of this job: NOT what is paid unless the rest is used
 };
 
 struct Offer {
@@ -73,10 +77,12 @@ struct Offer {
     std::string note;
 };
 
-/// Every purchase that has a price for this type in one of the regions, cheapest region each. Spot only if the code can
-/// resume and the job is not mission critical. `service` decides uplift and head node.
-std::vector<Offer> offers(const Candidate& c, const Request& request, const Work& work, const std::string& service,
-                          const catalog::Catalog& catalog, const Assumptions& a);
+/// Every purchase that has a price for this type in one of the regions, cheapest region each. Spot
+/// only if the code can resume and the job is not mission critical. `service` decides uplift and
+/// head node.
+std::vector<Offer> offers(const Candidate& c, const Request& request, const Work& work,
+                          const std::string& service, const catalog::Catalog& catalog,
+                          const Assumptions& a);
 
 /// Regions the request allows; the default three when it names none.
 std::vector<std::string> regions_of(const workload::Job& job);

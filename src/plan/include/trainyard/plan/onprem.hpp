@@ -1,9 +1,11 @@
 #pragma once
-// Buy or rent: the cost of owned hardware per used hour against the cloud prices of the same machine.
+// Buy or rent: the cost of owned hardware per used hour against the cloud prices of the same
+// machine.
 //
 //   owned(years)        = capex + kW * PUE * hours * $/kWh + staff + maintenance
 //   per used hour       = owned / (hours * utilisation)
-//   break-even against c = owned / (hours * c): above this utilisation owning is cheaper than renting at c $/h
+//   break-even against c = owned / (hours * c): above this utilisation owning is cheaper than
+//   renting at c $/h
 // Power is charged for every hour of the term, idle or not: an upper bound that hurts owning.
 
 #include <string>
@@ -47,13 +49,15 @@ struct OwnedAnswer {
     MicroUsd total;
     Usd per_wall_hour;
     std::vector<BreakEven> break_even;
-    std::vector<OwnedScenario> scenarios;  ///< each utilisation over the quoted years, the highest also over four
-    std::vector<std::string> missing;      ///< costs that the quote leaves out, and risks
+    std::vector<OwnedScenario>
+        scenarios;  ///< each utilisation over the quoted years, the highest also over four
+    std::vector<std::string> missing;  ///< costs that the quote leaves out, and risks
     std::string verdict;
 };
 
 /// The reference must be a type with at least one known price; else a bad-input error.
-Result<OwnedAnswer> compare_onprem(const workload::OnPrem& quote, const std::vector<std::string>& regions,
+Result<OwnedAnswer> compare_onprem(const workload::OnPrem& quote,
+                                   const std::vector<std::string>& regions,
                                    const catalog::Catalog& catalog);
 std::string onprem_text(const OwnedAnswer& a);
 doc::Node onprem_json(const OwnedAnswer& a);

@@ -77,7 +77,8 @@ struct Diagnosis {
 };
 
 struct Fact {
-    std::string key;  ///< "work", "mapping", "memory", "network", "data", "checkpoint", "capacity", "service", …
+    std::string key;  ///< "work", "mapping", "memory", "network", "data", "checkpoint", "capacity",
+                      ///< "service", …
     std::string text;
 };
 
@@ -86,7 +87,7 @@ struct Plan {
     std::string job;      ///< one line: model, method, tokens
     std::string verdict;  ///< one line
     std::optional<Option> chosen;
-    std::vector<Row> rows;             ///< at most eight
+    std::vector<Row> rows;  ///< at most eight
     std::vector<Fact> facts;
     std::vector<std::string> reasons;  ///< most important first; the report prints three
     std::vector<std::string> risks;    ///< same
@@ -97,7 +98,9 @@ struct Plan {
     std::optional<Scaling> scaling;
     std::vector<WhyNot> why_not;
     std::vector<Rejection> rejections;
-    std::vector<Option> front;  ///< Pareto front of expected time against expected money
+    std::vector<Option>
+        front;  ///< Pareto front of expected time against expected money, all purchases
+    std::vector<Option> firm_front;        ///< the same on guaranteed capacity only
     std::vector<std::string> assumptions;  ///< in words, with source
     std::vector<std::string> warnings;
     SearchStats stats;
@@ -106,6 +109,7 @@ struct Plan {
     std::optional<Seconds> deadline;
 };
 
-Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog, const Assumptions& assumptions);
+Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
+                       const Assumptions& assumptions);
 
 }  // namespace trainyard::plan

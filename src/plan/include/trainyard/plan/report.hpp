@@ -1,5 +1,6 @@
 #pragma once
-// A plan as text (at most 100 columns) and as JSON (schema trainyard.plan, version 1; docs/reference/plan-json.md).
+// A plan as text (at most 100 columns) and as JSON (schema trainyard.plan, version 1;
+// docs/reference/plan-json.md).
 
 #include <string>
 

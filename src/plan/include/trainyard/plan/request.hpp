@@ -1,5 +1,6 @@
 #pragma once
-// What the planner is asked: the job, the team that runs it, and today's date (a pure module reads no clock).
+// What the planner is asked: the job, the team that runs it, and today's date (a pure module reads
+// no clock).
 
 #include <optional>
 #include <string>
@@ -18,7 +19,8 @@ struct Team {
     bool managed = false;
 };
 
-/// A speed-up the user measured, to be compared with what the model expects with and without a working fabric.
+/// A speed-up the user measured, to be compared with what the model expects with and without a
+/// working fabric.
 struct Observed {
     double speedup = 0;  ///< over one node
     std::string instance;

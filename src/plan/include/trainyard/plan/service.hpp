@@ -1,5 +1,6 @@
 #pragma once
-// Which AWS service runs the cluster, and the fact that decided. Table-driven: data/plan/services.csv.
+// Which AWS service runs the cluster, and the fact that decided. Table-driven:
+// data/plan/services.csv.
 
 #include <string>
 
@@ -19,8 +20,9 @@ struct ServiceFacts {
 };
 
 struct ServiceChoice {
-    std::string service;  ///< "SageMaker", "EKS + Karpenter", "ParallelCluster + Slurm", "EC2", "not AWS"
-    std::string rule;     ///< id of the rule that decided
+    std::string
+        service;  ///< "SageMaker", "EKS + Karpenter", "ParallelCluster + Slurm", "EC2", "not AWS"
+    std::string rule;  ///< id of the rule that decided
     std::string because;
     std::string source;
 };
