@@ -13,9 +13,14 @@ std::optional<double> Row::number(std::string_view column) const {
     return v && *v > 0 ? v : std::nullopt;
 }
 
+/// Far beyond any real count, and small enough that four times it, or the sum of two, is still an int.
+constexpr double kMostCount = 1e8;
+/// The importers refuse larger models too; below it every parameter count is exact.
+constexpr double kMostParameters = 1e15;
+
 std::optional<int> Row::count(std::string_view column) const {
     const auto v = number(column);
-    if (!v || *v < 1 || *v > 2e9 || std::floor(*v) != *v) return std::nullopt;
+    if (!v || *v < 1 || *v > kMostCount || std::floor(*v) != *v) return std::nullopt;
     return static_cast<int>(*v);
 }
 
@@ -98,6 +103,9 @@ tl::expected<Model, std::string> model_of_row(const Row& r, std::vector<std::str
         m.moe = moe;
     }
     m.origin = "row";
+    if (workload::estimate_parameters(m) > kMostParameters) {
+        return tl::unexpected(std::string("the shape has more than 10^15 parameters"));
+    }
     return m;
 }
 

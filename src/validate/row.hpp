@@ -18,7 +18,7 @@ class Row {
     std::string_view cell(std::string_view column) const { return table_.cell(index_, column); }
     std::string text(std::string_view column) const { return std::string(cell(column)); }
     std::optional<double> number(std::string_view column) const;
-    std::optional<int> count(std::string_view column) const;  ///< whole, 1 .. 2^31-1
+    std::optional<int> count(std::string_view column) const;  ///< whole, 1 .. 10^8
 
   private:
     const doc::CsvTable& table_;

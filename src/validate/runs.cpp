@@ -93,6 +93,8 @@ std::optional<std::string> read_mapping(const Row& r, const perf::Stack& stack, 
     p.virtual_stages = p.pipeline > 1 ? r.count("vp").value_or(1) : 1;
     const int devices = r.count("n_accel").value_or(0);
     if (devices < 1) return "the number of accelerators is not stated";
+    const double ranks = double(p.tensor) * p.pipeline * p.context * r.count("dp").value_or(1);
+    if (ranks > 1e8) return "tp x pp x dp x cp is larger than any cluster";
     const int model_parallel = p.tensor * p.pipeline * p.context;
     if (const auto dp = r.count("dp")) {
         p.data = *dp;
