@@ -84,7 +84,7 @@ void model_facts(const Context& x, std::vector<Fact>& out) {
     }
 }
 
-std::string mapping_fact(const Candidate& c) {
+std::string mapping_fact(const Candidate& c, int layers) {
     const workload::Training& t = c.training;
     std::string s = describe_mapping(t);
     if (c.jobs_per_node > 1) return s + " per run, " + plural(c.jobs_per_node, "run") + " per node";
@@ -94,6 +94,10 @@ std::string mapping_fact(const Candidate& c) {
     s += " · recompute " + std::string(to_string(t.recompute)) + " · " +
          std::string(catalog::to_string(t.precision));
     if (c.devices() == 1) s += " · no distributed training needed";
+    if (layers % t.parallel.pipeline != 0) {
+        s += " · uneven stages (" + std::to_string(layers) + " layers over " +
+             std::to_string(t.parallel.pipeline) + ")";
+    }
     if (t.parallel.tensor > 1) s += " · TP inside the node";
     return s;
 }
@@ -131,6 +135,18 @@ std::string speed_fact(const Candidate& c) {
            format_count(p.tokens_per_second / kTokensPerSecond) + " tokens/s, MFU " +
            percent(p.mfu) + ", communication " + percent(p.communication_share) + ", bubble " +
            percent(p.bubble_share);
+}
+
+/// Bytes one rank moves per step to keep its replicas equal: ring all-reduce of its bf16 gradients.
+std::string traffic_fact(const Context& x, const Candidate& c) {
+    const workload::Parallelism& p = c.training.parallel;
+    const double ranks = static_cast<double>(p.data) * p.context;
+    const Bytes gradients = 2 * x.work.params / (p.tensor * p.pipeline) * kByte;
+    const double exposed = c.prediction.step.data_comm / c.prediction.step.total;
+    std::string s = format_fixed(ranks, 0) + " data-parallel ranks, each moves " +
+                    gb(2 * (ranks - 1) / ranks * gradients) + " of gradients per step";
+    if (p.zero == workload::Zero::weights) s += " and gathers the weights for every micro-batch";
+    return s + "; " + percent(exposed) + " of the step is not hidden behind compute";
 }
 
 std::string network_fact(const Candidate& c) {
@@ -263,11 +279,14 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service) {
     const Offer& o = x.chosen->offer;
     out.push_back({"work", work_fact(x, c)});
     model_facts(x, out);
-    out.push_back({"mapping", mapping_fact(c)});
+    out.push_back({"mapping", mapping_fact(c, x.request.job.model.layers)});
     if (!is_measured(x)) {
         if (!is_opaque(x)) out.push_back({"batch", batch_fact(x, c)});
         out.push_back({"memory", memory_fact(x, c)});
         if (!is_opaque(x)) out.push_back({"speed", speed_fact(c)});
+        if (!is_opaque(x) && c.training.parallel.data * c.training.parallel.context > 1) {
+            out.push_back({"traffic", traffic_fact(x, c)});
+        }
     }
     out.push_back({"network", x.request.job.copies > 1
                                   ? "independent runs: no EFA, no placement group, no multi-node"

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 #include <iterator>
+#include <set>
 
 #include "context.hpp"
 #include "rows.hpp"
@@ -33,6 +34,16 @@ std::optional<Error> check(const Request& r, const catalog::Catalog& catalog) {
     }
     for (const std::string& t : r.why_not) {
         if (catalog.instance(t) == nullptr) return no_such_type(t, catalog, "why-not");
+    }
+    std::set<std::string> regions;
+    for (const catalog::Price& p : catalog.prices()) regions.insert(p.region);
+    for (const std::string& wanted : r.job.regions) {
+        if (regions.count(wanted) > 0) continue;
+        Diagnostic d;
+        d.what = "regions: no price is known for \"" + wanted + "\"";
+        const auto near = nearest(wanted, std::vector<std::string>(regions.begin(), regions.end()));
+        d.fix = near ? "did you mean " + *near + "?" : "write AWS region names such as us-east-1";
+        return bad_input(std::move(d));
     }
     const bool work = r.job.tokens > Tokens{} || r.job.samples || r.job.accelerator_hours_each;
     if (!work) {

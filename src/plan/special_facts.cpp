@@ -179,7 +179,27 @@ std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog,
     return p;
 }
 
+namespace {
+
+/// What a commitment would cost and when it pays: break-even use = committed rate / on-demand rate.
+void commitment_fact(const Context& x, std::vector<Fact>& out) {
+    std::string s;
+    for (const Purchase p : {Purchase::commitment_1y, Purchase::commitment_3y}) {
+        const Option* o = same_cluster(x, *x.chosen, p);
+        if (o == nullptr || !o->offer.commitment) continue;
+        const Commitment& k = *o->offer.commitment;
+        if (!s.empty()) s += "; ";
+        s += plural(k.years, "year") + " at " + per_hour(o->offer.rate) + " = " +
+             format_usd(o->offer.rate * kYear) + " a year per node, " + money(k.total) +
+             " in all, pays off above " + percent(k.break_even) + " use";
+    }
+    if (!s.empty()) out.push_back({"commitment", s});
+}
+
+}  // namespace
+
 void special_facts(const Context& x, std::vector<Fact>& out) {
+    commitment_fact(x, out);
     if (x.request.job.copies > 1) copies_facts(x, out);
     outside_fact(x, out);
     trainium_facts(x, out);
