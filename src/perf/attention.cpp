@@ -53,14 +53,20 @@ AttentionTime unfused(const workload::Model& m, const LayerShape& s, const Devic
     const Seconds scores = gemm_time(d, {rows, seq, h.qk_dim, batch});
     const Seconds values = gemm_time(d, {rows, h.v_dim, seq, batch});
     const double cells = batch * rows * seq;
-    // Softmax reads and writes 16-bit scores, dropout reads, writes and stores a one-byte mask.
-    const double bytes = cells * (2 + 2 + 2 + 2 + 1) * d.arch->unfused_attention_traffic;
+    // Softmax reads and writes 16-bit scores, dropout reads, writes and stores a one-byte mask; without the fused
+    // kernel, scale, mask and two casts read and write the scores again.
+    const double separate = has_fused_softmax(m, s) ? 0 : 4 * (2 + 2);
+    const double bytes = cells * (2 + 2 + 2 + 2 + 1 + separate) * d.arch->unfused_attention_traffic;
     const Seconds streaming = bytes * kByte / d.memory_rate + 3.0 * d.kernel_gap;
     // Backward: two products each for scores and values, streaming over the same cells with gradients.
     return {scores + values + streaming, 2.0 * (scores + values) + 1.2 * streaming};
 }
 
 }  // namespace
+
+bool has_fused_softmax(const workload::Model& m, const LayerShape& s) {
+    return s.micro_batch * std::max(1, m.heads / s.tensor) % 4 == 0;
+}
 
 AttentionTime attention_time(const workload::Model& m, const LayerShape& s, int window, const Device& d) {
     if (s.attention == workload::AttentionKernel::flash) return flash(m, s, window, d);

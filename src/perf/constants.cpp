@@ -22,7 +22,7 @@ constexpr GlobalName kGlobals[] = {
     FIELD(tile_128), FIELD(tile_64), FIELD(tile_32), FIELD(wave_quantisation),
     FIELD(kernel_gap_us), FIELD(eager_traffic), FIELD(fused_traffic), FIELD(compiled_traffic), FIELD(eager_kernels),
     FIELD(compiled_kernels), FIELD(fp8_cast_traffic), FIELD(flash_half_sequence),
-    FIELD(host_us_per_kernel), FIELD(checkpoint_host_us), FIELD(skew_us_per_pair), FIELD(graph_us_per_kernel), FIELD(step_overhead_ms), FIELD(microbatch_overhead_ms),
+    FIELD(host_us_per_kernel), FIELD(checkpoint_host_us), FIELD(cross_socket_us), FIELD(graph_us_per_kernel), FIELD(step_overhead_ms), FIELD(microbatch_overhead_ms),
     FIELD(intra_latency_us), FIELD(inter_latency_us), FIELD(collective_base_us), FIELD(inter_fraction),
     FIELD(inter_fraction_large), FIELD(tcp_fraction), FIELD(omni_path_fraction), FIELD(half_message_mb), FIELD(half_message_intra_mb), FIELD(p2p_fraction), FIELD(bucket_overlap), FIELD(shard_overlap),
     FIELD(tensor_overlap), FIELD(expert_overlap), FIELD(context_overlap), FIELD(pipeline_overlap),

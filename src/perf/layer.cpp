@@ -100,9 +100,9 @@ class LayerBuilder {
         kernels_backward_ += kernels_backward;
     }
 
-    /// Ranks reach a blocking collective one after the other when their hosts launch kernels one by one.
-    void skew(double collectives, int ranks) {
-        skew_ += collectives * 0.5 * ranks * (ranks - 1.0) * d_.constants->skew_us_per_pair * kMicrosecond * d_.host_scale;
+    /// Ranks of both CPU sockets meet at a blocking collective: the launches of the two halves drift apart.
+    void cross_sockets(double collectives) {
+        skew_ += collectives * d_.constants->cross_socket_us * kMicrosecond * d_.host_scale;
     }
     void tensor_comm(Seconds forward, Seconds backward) {
         cost_.forward.tensor_comm += forward;
@@ -200,7 +200,8 @@ void attention_core(LayerBuilder& b, const Model& m, const LayerShape& s, const 
         t.forward = t.forward * (1 - share) + w.forward * share;
         t.backward = t.backward * (1 - share) + w.backward * share;
     }
-    b.attention(t, fused ? 1 : 5, fused ? 3 : 9);
+    const double separate = fused || has_fused_softmax(m, s) ? 0 : 6;
+    b.attention(t, fused ? 1 : 5 + separate, fused ? 3 : 9 + 2 * separate);
 }
 
 void dense_mlp(LayerBuilder& b, const Model& m, double width, double tokens) {
@@ -247,7 +248,8 @@ void tensor_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, co
     once *= 1 - hidden_share;
     // With sequence parallelism backward gathers the layer input once more for the weight gradient (overlapped).
     b.tensor_comm(times * once, times * once);
-    b.skew(times, s.tensor);
+    // Eight-accelerator servers have two sockets with half of the accelerators each.
+    if (n.per_node >= 8 && 2 * s.tensor > n.per_node) b.cross_sockets(times);
 }
 
 void context_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d, const Network& n) {

@@ -55,14 +55,21 @@ int middle_stage(const workload::Model& m, int stages) {
 PipelineTime pipeline_time(const PipelineInput& in, const GlobalConstants& c, const Stack& stack) {
     PipelineTime t;
     t.busiest = in.first;
-    if (in.stages == 1) {
-        t.busiest_total = in.first.total();
-        return t;
-    }
-    if (in.stages > 2 && in.middle.total() > t.busiest.total()) t.busiest = in.middle;
-    if (in.last.total() > t.busiest.total()) t.busiest = in.last;
-    t.busiest_total = t.busiest.total();
-    const Seconds all = in.first.total() + in.last.total() + (in.stages - 2.0) * in.middle.total();
+    t.busiest_total = in.first.total();
+    t.last_is_busiest = in.stages == 1;
+    if (in.stages == 1) return t;
+    const Seconds first = t.busiest_total;
+    const Seconds last = in.last.total();
+    const Seconds middle = in.stages > 2 ? in.middle.total() : Seconds{};
+    const auto take_busier = [&t](const StageCost& stage, Seconds total) {
+        if (total <= t.busiest_total) return;
+        t.busiest = stage;
+        t.busiest_total = total;
+    };
+    take_busier(in.middle, middle);
+    take_busier(in.last, last);
+    t.last_is_busiest = last >= t.busiest_total;
+    const Seconds all = first + last + (in.stages - 2.0) * middle;
     t.bubble = (all - t.busiest_total) / in.chunks;
     const double hidden = stack.pipeline_overlap ? c.pipeline_overlap : 0;
     const double steady = 2.0 * in.micro_batches * in.chunks * (1 - hidden);

@@ -21,6 +21,7 @@ struct StageLayers {
 struct PipelineTime {
     StageCost busiest;      ///< per micro-batch
     Seconds busiest_total;  ///< per micro-batch
+    bool last_is_busiest = false;  ///< ties count for the last stage: it has the head
     Seconds bubble;
     Seconds comm;           ///< exposed sends
     Seconds scheduler;      ///< host work per micro-batch

@@ -47,7 +47,10 @@ struct KeyHash {
         mix(k.shape.micro_batch);
         mix(k.shape.sequence);
         mix(k.shape.sequence_parallel ? 1 : 0);
+        mix(static_cast<int>(k.shape.attention));
         mix(static_cast<int>(k.shape.method));
+        mix(k.shape.lora_rank);
+        mix(static_cast<int>(k.stack - stacks().data()));
         mix(static_cast<int>(k.precision));
         mix(k.nodes_class);
         return h;
@@ -193,17 +196,16 @@ Prediction Predictor::predict(const Training& t) {
     }
     in.send = send_time(st.model, t, d, st.network);
     const PipelineTime pipe = pipeline_time(in, c, stack);
-    const bool last_is_busiest = stages == 1 || (in.last.total() >= pipe.busiest_total);
 
     Prediction r;
     StepBreakdown& s = r.step;
-    fill_compute(s, pipe.busiest, micro, costs, last_is_busiest);
+    fill_compute(s, pipe.busiest, micro, costs, pipe.last_is_busiest);
     s.pipeline_bubble = pipe.bubble;
     s.pipeline_comm = pipe.comm;
     const double overhead_ms = stack.step_overhead_ms > 0 ? stack.step_overhead_ms : c.step_overhead_ms;
     s.launch += pipe.scheduler + overhead_ms * kMillisecond;
 
-    const int heavy = last_is_busiest ? last : 0;
+    const int heavy = pipe.last_is_busiest ? last : 0;
     DataParallelInput dp{stage_parameters(st.model, st.count, t, heavy), t, pipe.busiest.forward.total(),
                          pipe.busiest.backward.total() + pipe.busiest.recompute.total(), static_cast<int>(micro)};
     const DataParallelTime data = data_parallel_time(dp, st.network, c, stack);

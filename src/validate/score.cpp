@@ -115,35 +115,72 @@ ErrorSummary summarise_by_group(const std::vector<const Scored*>& rows) {
 
 namespace {
 
-/// Step time per token and device: comparable across batch sizes and cluster sizes of one group.
-double cost_per_token(const Scored& r, Seconds step) {
-    const double tokens = double(r.run->training.global_batch) * r.run->training.sequence;
-    return step / kSecond * r.run->cluster.accelerators / tokens;
+/// One distinct configuration of a group: the median of its rows, which differ in software version or repetition only.
+struct Alternative {
+    double measured, predicted;  ///< device-seconds per token, so that batch sizes compare
+};
+
+/// One job on one cluster: what a planner chooses among are the mappings, micro-batches, recompute and precision of it.
+std::string cluster_key(const Observation& o) {
+    const std::string shape = std::to_string(o.model.layers) + 'x' + std::to_string(o.model.hidden);
+    return o.group + '|' + o.model_name + '|' + shape + '|' + o.accelerator + '|' +
+           std::to_string(o.cluster.accelerators) + '|' + std::to_string(o.training.sequence) + '|' +
+           std::to_string(o.training.global_batch);
 }
 
-void rank_one(const std::vector<const Scored*>& members, Ranking& ranking) {
+std::string configuration_key(const workload::Training& t) {
+    const workload::Parallelism& p = t.parallel;
+    std::string key;
+    for (const int v : {p.data, p.tensor, p.pipeline, p.virtual_stages, p.context, p.expert, p.sequence_parallel ? 1 : 0,
+                        static_cast<int>(p.zero), t.micro_batch, static_cast<int>(t.recompute), static_cast<int>(t.precision), static_cast<int>(t.method)}) {
+        key += std::to_string(v) + ',';
+    }
+    return key;
+}
+
+std::vector<std::vector<Alternative>> alternatives_of(const std::vector<const Scored*>& rows) {
+    std::map<std::string, std::map<std::string, std::vector<const Scored*>>> clusters;
+    for (const Scored* r : rows) {
+        if (r->error) clusters[cluster_key(*r->run)][configuration_key(r->run->training)].push_back(r);
+    }
+    std::vector<std::vector<Alternative>> all;
+    for (const auto& [cluster, configurations] : clusters) {
+        if (configurations.size() < 2) continue;
+        std::vector<Alternative>& members = all.emplace_back();
+        for (const auto& [key, repeats] : configurations) {
+            std::vector<double> measured, predicted;
+            for (const Scored* r : repeats) {
+                const workload::Training& t = r->run->training;
+                const double per_token = r->run->cluster.accelerators / (double(t.global_batch) * t.sequence);
+                measured.push_back(*r->run->step / kSecond * per_token);
+                predicted.push_back(*r->predicted_step / kSecond * per_token);
+            }
+            members.push_back({quantile(measured, 0.5), quantile(predicted, 0.5)});
+        }
+    }
+    return all;
+}
+
+void count_pairs(const std::vector<Alternative>& members, Ranking& ranking) {
     for (std::size_t i = 0; i < members.size(); ++i) {
         for (std::size_t j = i + 1; j < members.size(); ++j) {
-            const double mi = cost_per_token(*members[i], *members[i]->run->step);
-            const double mj = cost_per_token(*members[j], *members[j]->run->step);
-            if (std::abs(mi / mj - 1) <= 0.03) continue;
-            const double pi = cost_per_token(*members[i], *members[i]->predicted_step);
-            const double pj = cost_per_token(*members[j], *members[j]->predicted_step);
+            const Alternative &a = members[i], &b = members[j];
+            if (std::abs(a.measured / b.measured - 1) <= 0.03) continue;
             ++ranking.pairs;
-            if ((mi < mj) == (pi < pj)) ++ranking.ordered;
+            if ((a.measured < b.measured) == (a.predicted < b.predicted)) ++ranking.ordered;
         }
     }
 }
 
-double regret_of(const std::vector<const Scored*>& members) {
-    const auto predicted_best = std::min_element(members.begin(), members.end(), [](auto* a, auto* b) {
-        return cost_per_token(*a, *a->predicted_step) < cost_per_token(*b, *b->predicted_step);
+/// What the predicted best costs more than the measured best.
+double regret_of(const std::vector<Alternative>& members) {
+    const auto chosen = std::min_element(members.begin(), members.end(), [](const Alternative& a, const Alternative& b) {
+        return a.predicted < b.predicted;
     });
-    const auto measured_best = std::min_element(members.begin(), members.end(), [](auto* a, auto* b) {
-        return cost_per_token(*a, *a->run->step) < cost_per_token(*b, *b->run->step);
+    const auto best = std::min_element(members.begin(), members.end(), [](const Alternative& a, const Alternative& b) {
+        return a.measured < b.measured;
     });
-    return cost_per_token(**predicted_best, *(*predicted_best)->run->step) /
-               cost_per_token(**measured_best, *(*measured_best)->run->step) - 1;
+    return chosen->measured / best->measured - 1;
 }
 
 }  // namespace
@@ -151,10 +188,9 @@ double regret_of(const std::vector<const Scored*>& members) {
 Ranking rank_groups(const std::vector<const Scored*>& rows) {
     Ranking ranking;
     double sum = 0;
-    for (const auto& [name, members] : by_group(rows)) {
-        if (members.size() < 2) continue;
+    for (const std::vector<Alternative>& members : alternatives_of(rows)) {
         ++ranking.groups;
-        rank_one(members, ranking);
+        count_pairs(members, ranking);
         const double regret = regret_of(members);
         ranking.worst_regret = std::max(ranking.worst_regret, regret);
         sum += regret;

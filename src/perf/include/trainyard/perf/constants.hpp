@@ -44,7 +44,7 @@ struct GlobalConstants {
     // Host
     double host_us_per_kernel = 20.0;
     double checkpoint_host_us = 600;  ///< per layer: saving and restoring random state for recompute
-    double skew_us_per_pair = 10;     ///< arrival skew at a blocking collective, per pair of ranks, host-bound
+    double cross_socket_us = 250;     ///< host-bound wait at a collective whose ranks sit on both CPU sockets
     double graph_us_per_kernel = 1.5;  ///< CUDA graphs or an ahead-of-time compiled step
     double step_overhead_ms = 4.0;     ///< loss scale, logging, data hand-over, optimizer launches
     double microbatch_overhead_ms = 0.3;  ///< scheduler work per micro-batch with pipeline parallelism

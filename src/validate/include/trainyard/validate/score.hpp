@@ -35,7 +35,7 @@ ErrorSummary summarise(const std::vector<const Scored*>& rows);
 ErrorSummary summarise_by_group(const std::vector<const Scored*>& rows);
 
 struct Ranking {
-    int groups = 0;
+    int groups = 0;  ///< one job on one cluster with at least two distinct configurations
     long pairs = 0, ordered = 0;  ///< pairs of one group that differ by more than 3 % in tokens/s per device
     double worst_regret = 0;      ///< measured time of our choice / best measured - 1
     double mean_regret = 0;
