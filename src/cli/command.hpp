@@ -35,7 +35,7 @@ struct Option {
     std::string name;  ///< without dashes
     Kind kind = Kind::text;
     std::string value_name{};            ///< "N": stands for the value in the help
-    std::string help;                  ///< one line, no full stop
+    std::string help;                    ///< one line, no full stop
     std::string fallback{};              ///< value if absent, shown in the help; empty for none
     std::vector<std::string> choices{};  ///< if not empty, the only values allowed
 };
@@ -92,7 +92,7 @@ class Args {
 
 struct Command {
     std::string name;
-    std::string summary;      ///< one line, no full stop: shown in the list of commands
+    std::string summary;        ///< one line, no full stop: shown in the list of commands
     std::string description{};  ///< optional paragraphs for the command's own help
     std::vector<Example> examples;
     std::vector<Option> options;

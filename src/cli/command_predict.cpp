@@ -43,7 +43,8 @@ Result<perf::Cluster> cluster_of_run(const workload::Run& run, const catalog::Ca
     if (!run.instance.empty()) {
         const catalog::Instance* instance = catalog.instance(run.instance);
         if (instance == nullptr) {
-            return unknown(run, "unknown instance type \"" + run.instance + '"', "see `trainyard catalog`");
+            return unknown(run, "unknown instance type \"" + run.instance + '"',
+                           "see `trainyard catalog`");
         }
         const int chips = std::max(1, run.accelerators);
         const int per_node = std::max(1, instance->accelerators);
@@ -51,7 +52,8 @@ Result<perf::Cluster> cluster_of_run(const workload::Run& run, const catalog::Ca
     }
     const catalog::Accelerator* a = catalog.accelerator(run.accelerator);
     if (a == nullptr) {
-        return unknown(run, "unknown accelerator \"" + run.accelerator + '"', "see `trainyard catalog accelerators`");
+        return unknown(run, "unknown accelerator \"" + run.accelerator + '"',
+                       "see `trainyard catalog accelerators`");
     }
     perf::Cluster c;
     c.accelerator = a;
@@ -61,7 +63,8 @@ Result<perf::Cluster> cluster_of_run(const workload::Run& run, const catalog::Ca
     c.intra_bandwidth = a->link_bandwidth.value_or(24 * kGBPerSecond);
     if (c.nodes() > 1) {
         if (!run.inter_node_gbit_per_s) {
-            return unknown(run, "several nodes, but no network bandwidth", "add inter_node_gbit_per_s, per node and direction");
+            return unknown(run, "several nodes, but no network bandwidth",
+                           "add inter_node_gbit_per_s, per node and direction");
         }
         c.inter = {perf::Fabric::infiniband, *run.inter_node_gbit_per_s * kGbitPerSecond};
     }
@@ -71,7 +74,8 @@ Result<perf::Cluster> cluster_of_run(const workload::Run& run, const catalog::Ca
 Result<workload::Run> complete(workload::Run run, const catalog::Catalog& catalog) {
     int per_node = run.accelerators_per_node;
     std::string accelerator = run.accelerator;
-    if (const catalog::Instance* i = run.instance.empty() ? nullptr : catalog.instance(run.instance)) {
+    if (const catalog::Instance* i =
+            run.instance.empty() ? nullptr : catalog.instance(run.instance)) {
         per_node = std::max(1, i->accelerators);
         accelerator = i->accelerator;
     }
@@ -88,7 +92,8 @@ Result<Outcome> run_predict(const Args& args, Io& io) {
     auto cluster = cluster_of_run(*run, *catalog);
     if (!cluster) return cluster.error();
     if (!run->training.stack.empty() && perf::find_stack(run->training.stack) == nullptr) {
-        return unknown(*run, "unknown software stack \"" + run->training.stack + '"', "see docs/model/stacks.md");
+        return unknown(*run, "unknown software stack \"" + run->training.stack + '"',
+                       "see docs/model/stacks.md");
     }
     const workload::Training t = perf::merge_neuron_cores(run->training, cluster->accelerators);
     auto prediction = perf::predict(run->model, t, *cluster);
@@ -107,10 +112,15 @@ Result<Outcome> run_predict(const Args& args, Io& io) {
 Command predict_command() {
     return {.name = "predict",
             .summary = "Step time, tokens/s, MFU and peak memory of one given configuration",
-            .examples = {{"trainyard predict examples/run-70b-p5.yaml", "where the time and the memory go"},
+            .examples = {{"trainyard predict examples/run-70b-p5.yaml",
+                          "where the time and the memory go"},
                          {"trainyard predict run.yaml --json", "the same for programs"}},
-            .options = {{.name = "json", .kind = Option::Kind::flag, .help = "print JSON, schema trainyard.prediction"},
-                        {.name = "catalog", .value_name = "DIR", .help = "replace the built-in catalog tables"},
+            .options = {{.name = "json",
+                         .kind = Option::Kind::flag,
+                         .help = "print JSON, schema trainyard.prediction"},
+                        {.name = "catalog",
+                         .value_name = "DIR",
+                         .help = "replace the built-in catalog tables"},
                         {.name = "prices", .value_name = "FILE", .help = "price overrides (CSV)"}},
             .positionals = {{.name = "run", .help = "run.yaml (see docs/reference/run.md)"}},
             .run = run_predict};

@@ -64,8 +64,9 @@ std::string mapping_words(const workload::Training& t) {
     if (p.virtual_stages > 1) out += fmt::format(" (interleaved {})", p.virtual_stages);
     if (p.context > 1) out += fmt::format(" × CP {}", p.context);
     if (p.expert > 1) out += fmt::format(" × EP {}", p.expert);
-    return out + fmt::format(", {}, micro-batch {}, {} accumulation, recompute {}", workload::to_string(p.zero),
-                             t.micro_batch, t.micro_batches(), workload::to_string(t.recompute));
+    return out + fmt::format(", {}, micro-batch {}, {} accumulation, recompute {}",
+                             workload::to_string(p.zero), t.micro_batch, t.micro_batches(),
+                             workload::to_string(t.recompute));
 }
 
 std::string time_table(const perf::StepBreakdown& s) {
@@ -73,8 +74,8 @@ std::string time_table(const perf::StepBreakdown& s) {
     for (const TimeTerm& term : time_terms(s)) {
         if (term.value <= Seconds{}) continue;
         const double share = term.value / s.total;
-        out += fmt::format("  {:<26}{:>10}{:>9}  {}\n", term.name, format_duration(term.value), format_percent(share),
-                           bar(share));
+        out += fmt::format("  {:<26}{:>10}{:>9}  {}\n", term.name, format_duration(term.value),
+                           format_percent(share), bar(share));
     }
     return out;
 }
@@ -84,8 +85,8 @@ std::string memory_table(const perf::MemoryBreakdown& m) {
     for (const MemoryTerm& term : memory_terms(m)) {
         if (term.value <= Bytes{}) continue;
         const double share = term.value / m.capacity;
-        out += fmt::format("  {:<26}{:>10}{:>9}  {}\n", term.name, format_bytes(term.value), format_percent(share),
-                           bar(share));
+        out += fmt::format("  {:<26}{:>10}{:>9}  {}\n", term.name, format_bytes(term.value),
+                           format_percent(share), bar(share));
     }
     return out;
 }
@@ -95,24 +96,27 @@ std::string memory_table(const perf::MemoryBreakdown& m) {
 std::string predict_text(const PredictReport& r, const Io& io) {
     const perf::Prediction& p = r.prediction;
     const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
-    std::string out = io.paint(Tone::bold, fmt::format("{} on {} × {}\n", r.run.model.name, r.cluster.accelerators,
-                                                       r.cluster.accelerator->name));
+    std::string out =
+        io.paint(Tone::bold, fmt::format("{} on {} × {}\n", r.run.model.name,
+                                         r.cluster.accelerators, r.cluster.accelerator->name));
     out += mapping_words(r.training) + "\n\n";
-    out += fmt::format("Step {} (80 % range {} to {}), {} tokens/s, MFU {} (full score matrix counted)\n",
-                       io.paint(Tone::bold, format_duration(p.step.total)), format_duration(p.step.total * band.low),
-                       format_duration(p.step.total * band.high), format_count(p.tokens_per_second / kTokensPerSecond),
-                       format_percent(p.mfu));
-    out += fmt::format("Communication {} of the step, bubble {}\n", format_percent(p.communication_share),
-                       format_percent(p.bubble_share));
+    out += fmt::format(
+        "Step {} (80 % range {} to {}), {} tokens/s, MFU {} (full score matrix counted)\n",
+        io.paint(Tone::bold, format_duration(p.step.total)),
+        format_duration(p.step.total * band.low), format_duration(p.step.total * band.high),
+        format_count(p.tokens_per_second / kTokensPerSecond), format_percent(p.mfu));
+    out += fmt::format("Communication {} of the step, bubble {}\n",
+                       format_percent(p.communication_share), format_percent(p.bubble_share));
     out += time_table(p.step) + "\n";
     const perf::MemoryBreakdown& m = p.memory;
     const std::string verdict = m.fits_with_headroom() ? io.paint(Tone::good, "fits")
                                 : m.fits()             ? io.paint(Tone::warn, "fits only just")
                                                        : io.paint(Tone::bad, "does not fit");
-    out += fmt::format("Memory {} of {} per device: {}; the largest term is {}\n", format_bytes(m.total),
-                       format_bytes(m.capacity), verdict, m.largest());
+    out += fmt::format("Memory {} of {} per device: {}; the largest term is {}\n",
+                       format_bytes(m.total), format_bytes(m.capacity), verdict, m.largest());
     out += memory_table(m) + "\n";
-    out += fmt::format("Range: {}. Model: docs/model/README.md; errors: docs/validation.md\n", band.basis);
+    out += fmt::format("Range: {}. Model: docs/model/README.md; errors: docs/validation.md\n",
+                       band.basis);
     for (const std::string& a : r.run.model.assumptions) out += "Assumed: " + a + "\n";
     for (const std::string& a : r.run.assumptions) out += "Assumed: " + a + "\n";
     return out;
@@ -127,21 +131,30 @@ doc::Node predict_json(const PredictReport& r) {
     root.set("accelerators", r.cluster.accelerators);
     doc::Node step = doc::Node::map();
     step.set("total_s", p.step.total / kSecond);
-    step.set("low_s", p.step.total * band.low / kSecond).set("high_s", p.step.total * band.high / kSecond);
-    for (const TimeTerm& term : time_terms(p.step)) step.set(std::string(term.key), term.value / kSecond);
+    step.set("low_s", p.step.total * band.low / kSecond)
+        .set("high_s", p.step.total * band.high / kSecond);
+    for (const TimeTerm& term : time_terms(p.step))
+        step.set(std::string(term.key), term.value / kSecond);
     root.set("step", std::move(step));
     root.set("tokens_per_s", p.tokens_per_second / kTokensPerSecond).set("mfu", p.mfu);
     root.set("communication_share", p.communication_share).set("bubble_share", p.bubble_share);
-    root.set("model_flop", p.model_flop / kFlop).set("model_flop_full_scores", p.model_flop_full / kFlop);
+    root.set("model_flop", p.model_flop / kFlop)
+        .set("model_flop_full_scores", p.model_flop_full / kFlop);
     root.set("hardware_flop", p.hardware_flop / kFlop);
     doc::Node memory = doc::Node::map();
-    memory.set("total_bytes", p.memory.total / kByte).set("capacity_bytes", p.memory.capacity / kByte);
-    memory.set("fits", p.memory.fits()).set("largest", p.memory.largest()).set("stage", p.memory.stage);
-    for (const MemoryTerm& term : memory_terms(p.memory)) memory.set(std::string(term.key), term.value / kByte);
+    memory.set("total_bytes", p.memory.total / kByte)
+        .set("capacity_bytes", p.memory.capacity / kByte);
+    memory.set("fits", p.memory.fits())
+        .set("largest", p.memory.largest())
+        .set("stage", p.memory.stage);
+    for (const MemoryTerm& term : memory_terms(p.memory))
+        memory.set(std::string(term.key), term.value / kByte);
     root.set("memory", std::move(memory));
     doc::Node provenance = doc::Node::map();
-    provenance.set("range", band.basis).set("accelerator_source", r.cluster.accelerator->provenance.source);
-    provenance.set("accelerator_as_of", r.cluster.accelerator->provenance.as_of).set("status", "modelled");
+    provenance.set("range", band.basis)
+        .set("accelerator_source", r.cluster.accelerator->provenance.source);
+    provenance.set("accelerator_as_of", r.cluster.accelerator->provenance.as_of)
+        .set("status", "modelled");
     root.set("provenance", std::move(provenance));
     doc::Node assumptions = doc::Node::list();
     for (const std::string& a : r.run.model.assumptions) assumptions.append(doc::Node::string(a));

@@ -1,7 +1,8 @@
-// Fused (flash) attention is compute-bound: 2 products forward, 5 backward (the scores are computed again), at a
-// fraction of the 16-bit peak that rises with sequence length. A causal kernel skips the upper half of the tiles.
-// Unfused attention writes the score matrix: two batched GEMMs plus streaming softmax, mask and dropout over s x s.
-// Sources: FlashAttention-2 (arXiv 2307.08691) sec. 3; Korthikanti et al. (arXiv 2205.05198) Table 2 for the matrices.
+// Fused (flash) attention is compute-bound: 2 products forward, 5 backward (the scores are computed
+// again), at a fraction of the 16-bit peak that rises with sequence length. A causal kernel skips
+// the upper half of the tiles. Unfused attention writes the score matrix: two batched GEMMs plus
+// streaming softmax, mask and dropout over s x s. Sources: FlashAttention-2 (arXiv 2307.08691) sec.
+// 3; Korthikanti et al. (arXiv 2205.05198) Table 2 for the matrices.
 
 #include "attention.hpp"
 
@@ -20,7 +21,9 @@ struct Heads {
 
 Heads heads_of(const workload::Model& m, const LayerShape& s) {
     const double count = std::max(1.0, static_cast<double>(m.heads) / s.tensor);
-    if (m.mla) return {count, double(m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim), double(m.mla->v_head_dim)};
+    if (m.mla)
+        return {count, double(m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim),
+                double(m.mla->v_head_dim)};
     return {count, double(m.head_dim), double(m.head_dim)};
 }
 
@@ -53,12 +56,13 @@ AttentionTime unfused(const workload::Model& m, const LayerShape& s, const Devic
     const Seconds scores = gemm_time(d, {rows, seq, h.qk_dim, batch});
     const Seconds values = gemm_time(d, {rows, h.v_dim, seq, batch});
     const double cells = batch * rows * seq;
-    // Softmax reads and writes 16-bit scores, dropout reads, writes and stores a one-byte mask; without the fused
-    // kernel, scale, mask and two casts read and write the scores again.
+    // Softmax reads and writes 16-bit scores, dropout reads, writes and stores a one-byte mask;
+    // without the fused kernel, scale, mask and two casts read and write the scores again.
     const double separate = has_fused_softmax(m, s) ? 0 : 4 * (2 + 2);
     const double bytes = cells * (2 + 2 + 2 + 2 + 1 + separate) * d.arch->unfused_attention_traffic;
     const Seconds streaming = bytes * kByte / d.memory_rate + 3.0 * d.kernel_gap;
-    // Backward: two products each for scores and values, streaming over the same cells with gradients.
+    // Backward: two products each for scores and values, streaming over the same cells with
+    // gradients.
     return {scores + values + streaming, 2.0 * (scores + values) + 1.2 * streaming};
 }
 
@@ -68,7 +72,8 @@ bool has_fused_softmax(const workload::Model& m, const LayerShape& s) {
     return s.micro_batch * std::max(1, m.heads / s.tensor) % 4 == 0;
 }
 
-AttentionTime attention_time(const workload::Model& m, const LayerShape& s, int window, const Device& d) {
+AttentionTime attention_time(const workload::Model& m, const LayerShape& s, int window,
+                             const Device& d) {
     if (s.attention == workload::AttentionKernel::flash) return flash(m, s, window, d);
     return unfused(m, s, d);
 }

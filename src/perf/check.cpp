@@ -4,19 +4,20 @@
 
 namespace trainyard::perf {
 
-Result<Prediction> predict(const workload::Model& model, const workload::Training& t, const Cluster& cluster,
-                           const Constants& constants) {
+Result<Prediction> predict(const workload::Model& model, const workload::Training& t,
+                           const Cluster& cluster, const Constants& constants) {
     std::vector<Diagnostic> problems;
     for (const workload::Violation& v : workload::check_mapping(model, t)) {
         problems.push_back({Severity::error, {}, v.what, v.rule, v.fix});
     }
     if (t.parallel.devices() != cluster.accelerators) {
-        problems.push_back({Severity::error,
-                            {},
-                            "data x tensor x pipeline x context = " + std::to_string(t.parallel.devices()) +
-                                ", but the cluster has " + std::to_string(cluster.accelerators) + " accelerators",
-                            "every accelerator has exactly one place in the mapping",
-                            "change a degree so that the product matches"});
+        problems.push_back(
+            {Severity::error,
+             {},
+             "data x tensor x pipeline x context = " + std::to_string(t.parallel.devices()) +
+                 ", but the cluster has " + std::to_string(cluster.accelerators) + " accelerators",
+             "every accelerator has exactly one place in the mapping",
+             "change a degree so that the product matches"});
     }
     if (!problems.empty()) return bad_input(std::move(problems));
     Predictor p(model, cluster, constants);

@@ -4,9 +4,11 @@
 
 namespace trainyard::perf {
 
-Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Instance& instance, int nodes) {
+Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Instance& instance,
+                           int nodes) {
     const auto fail = [&](std::string what, std::string fix) {
-        return bad_input(Diagnostic{Severity::error, {}, instance.type + ": " + std::move(what), "", std::move(fix)});
+        return bad_input(Diagnostic{
+            Severity::error, {}, instance.type + ": " + std::move(what), "", std::move(fix)});
     };
     const catalog::Accelerator* a = catalog.accelerator(instance.accelerator);
     if (a == nullptr || instance.accelerators < 1) {
@@ -17,10 +19,12 @@ Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Insta
     c.accelerators_per_node = instance.accelerators;
     c.accelerators = instance.accelerators * nodes;
     c.intra_link = instance.intra_link == catalog::LinkKind::none ? a->link : instance.intra_link;
-    // PCIe 4 x16, one direction, where the accelerator has no link of its own (docs/model/collectives.md).
+    // PCIe 4 x16, one direction, where the accelerator has no link of its own
+    // (docs/model/collectives.md).
     c.intra_bandwidth = a->link_bandwidth.value_or(24 * kGBPerSecond);
     if (nodes > 1) {
-        if (!instance.network) return fail("its network bandwidth is unknown", "add it with --catalog");
+        if (!instance.network)
+            return fail("its network bandwidth is unknown", "add it with --catalog");
         const bool efa = instance.efa == catalog::Yes::yes && instance.efa_interfaces > 0;
         c.inter = {efa ? Fabric::efa : Fabric::tcp, *instance.network};
     }

@@ -1,7 +1,8 @@
-// alpha-beta model with a size-dependent bandwidth (Thakur, Rabenseifner, Gropp 2005; NCCL src/graph/tuning.cc for the
-// shape). Ring: steps * latency + (n-1)/n * S / busbw. Across nodes a group that has r of a node's g accelerators gets
-// r/g of the node's network cards, because every group of the layout communicates at the same time.
-// Large all-reduces may run as a tree, whose latency grows with log2(nodes).
+// alpha-beta model with a size-dependent bandwidth (Thakur, Rabenseifner, Gropp 2005; NCCL
+// src/graph/tuning.cc for the shape). Ring: steps * latency + (n-1)/n * S / busbw. Across nodes a
+// group that has r of a node's g accelerators gets r/g of the node's network cards, because every
+// group of the layout communicates at the same time. Large all-reduces may run as a tree, whose
+// latency grows with log2(nodes).
 
 #include "collective.hpp"
 
@@ -26,7 +27,8 @@ double bus_bandwidth(const Network& n, Group g) {
 /// Pipelined chunks below `half_message` lose bandwidth: effective = bw * x / (x + half).
 double ramp(const Network& n, Hop hop, double bytes_per_rank) {
     const GlobalConstants& c = *n.constants;
-    const double half = (hop == Hop::across_nodes ? c.half_message_mb : c.half_message_intra_mb) * 1e6;
+    const double half =
+        (hop == Hop::across_nodes ? c.half_message_mb : c.half_message_intra_mb) * 1e6;
     return bytes_per_rank / (bytes_per_rank + half);
 }
 
@@ -54,7 +56,8 @@ Group make_group(int ranks, int stride, int accelerators_per_node) {
 
 Seconds all_gather(const Network& n, Group g, Bytes size) {
     if (g.ranks <= 1 || size <= Bytes{}) return {};
-    return (half_ring_seconds(n, g, size / kByte) + n.constants->collective_base_us * kUs) * kSecond;
+    return (half_ring_seconds(n, g, size / kByte) + n.constants->collective_base_us * kUs) *
+           kSecond;
 }
 
 Seconds all_reduce(const Network& n, Group g, Bytes size) {
@@ -63,9 +66,12 @@ Seconds all_reduce(const Network& n, Group g, Bytes size) {
     const double bytes = size / kByte;
     const double ring = 2 * half_ring_seconds(n, g, bytes);
     // Double binary tree: up and down, every byte twice, latency by depth.
-    const double depth = 2 * ((g.per_node - 1) * c.intra_latency_us + std::log2(std::max(1, g.nodes())) *
-                                                                           c.inter_latency_us * 1.5) * kUs;
-    const double tree = depth + 2 * bytes / (0.85 * bus_bandwidth(n, g) * ramp(n, slowest_hop(g), bytes / 4));
+    const double depth = 2 *
+                         ((g.per_node - 1) * c.intra_latency_us +
+                          std::log2(std::max(1, g.nodes())) * c.inter_latency_us * 1.5) *
+                         kUs;
+    const double tree =
+        depth + 2 * bytes / (0.85 * bus_bandwidth(n, g) * ramp(n, slowest_hop(g), bytes / 4));
     return (std::min(ring, tree) + c.collective_base_us * kUs) * kSecond;
 }
 
@@ -76,7 +82,8 @@ Seconds all_to_all(const Network& n, Group g, const ExpertTraffic& t) {
     const double copies = t.tokens * t.top_k;
     const double intra = n.intra / (kByte / kSecond);
     const double inside = copies * row * (g.per_node - 1) / g.ranks;
-    double seconds = inside / (intra * ramp(n, Hop::inside_node, copies * row / g.ranks * g.per_node));
+    double seconds =
+        inside / (intra * ramp(n, Hop::inside_node, copies * row / g.ranks * g.per_node));
     if (g.nodes() > 1) {
         const double nodes = g.nodes();
         // Expected distinct remote nodes of a token's experts, or all its remote copies.
@@ -84,7 +91,8 @@ Seconds all_to_all(const Network& n, Group g, const ExpertTraffic& t) {
                                               : t.top_k * (nodes - 1) / nodes;
         const double bytes = t.tokens * row * remote;
         const double per_accelerator = n.inter_node / (kByte / kSecond) / n.per_node;
-        const double out = bytes / (per_accelerator * ramp(n, Hop::across_nodes, bytes / (nodes - 1)));
+        const double out =
+            bytes / (per_accelerator * ramp(n, Hop::across_nodes, bytes / (nodes - 1)));
         seconds = std::max(seconds, out) + c.inter_latency_us * kUs * std::log2(nodes + 1);
     }
     return (seconds + c.collective_base_us * kUs + c.intra_latency_us * kUs) * kSecond;
@@ -94,10 +102,13 @@ Seconds point_to_point(const Network& n, Hop hop, int sharers, Bytes size) {
     const GlobalConstants& c = *n.constants;
     const double bytes = size / kByte;
     if (hop == Hop::inside_node) {
-        return (c.collective_base_us * kUs + bytes / (n.intra / (kByte / kSecond) * c.p2p_fraction)) * kSecond;
+        return (c.collective_base_us * kUs +
+                bytes / (n.intra / (kByte / kSecond) * c.p2p_fraction)) *
+               kSecond;
     }
     const double rate = n.inter_node / (kByte / kSecond) / std::max(1, sharers);
-    return ((c.collective_base_us + c.inter_latency_us) * kUs + bytes / (rate * c.p2p_fraction)) * kSecond;
+    return ((c.collective_base_us + c.inter_latency_us) * kUs + bytes / (rate * c.p2p_fraction)) *
+           kSecond;
 }
 
 Network make_network(const Cluster& cluster, const Constants& constants) {

@@ -1,7 +1,8 @@
-// ZeRO stages 0: all-reduce of gradients; 1 and 2: reduce-scatter of gradients, all-gather of updated weights (same
-// volume); 3: weights gathered for forward and again for backward, per micro-batch, gradients reduce-scattered
-// (Rajbhandari et al., arXiv 1910.02054, sec. 7). Hidden time = what fits under the compute window, times the stack's
-// overlap quality; the last bucket is always exposed.
+// ZeRO stages 0: all-reduce of gradients; 1 and 2: reduce-scatter of gradients, all-gather of
+// updated weights (same volume); 3: weights gathered for forward and again for backward, per
+// micro-batch, gradients reduce-scattered (Rajbhandari et al., arXiv 1910.02054, sec. 7). Hidden
+// time = what fits under the compute window, times the stack's overlap quality; the last bucket is
+// always exposed.
 
 #include "data_parallel.hpp"
 
@@ -23,7 +24,8 @@ Groups groups_of(const workload::Parallelism& p, int per_node) {
     const int stride = p.tensor;
     const int ranks = p.data * p.context;
     g.dense = make_group(ranks, stride, per_node);
-    const int expert_ranks = std::max(1, ranks * p.tensor / std::max(1, p.expert * p.expert_tensor));
+    const int expert_ranks =
+        std::max(1, ranks * p.tensor / std::max(1, p.expert * p.expert_tensor));
     g.expert = make_group(expert_ranks, p.expert * p.expert_tensor, per_node);
     const int shard = p.shard_group > 0 ? std::min(p.shard_group, ranks) : ranks;
     g.shard = make_group(shard, stride, per_node);
@@ -40,8 +42,8 @@ Split overlap(Seconds traffic, Seconds window, double quality) {
 }
 
 /// Traffic once per step, after (or under) the last micro-batch's backward.
-DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Network& n, const GlobalConstants& c,
-                          const Stack& stack) {
+DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Network& n,
+                          const GlobalConstants& c, const Stack& stack) {
     const double trainable = in.parameters.trainable_share;
     const Bytes dense_grads = in.parameters.dense * trainable * stack.gradient_bytes * kByte;
     const Bytes expert_grads = in.parameters.expert * trainable * stack.gradient_bytes * kByte;
@@ -50,7 +52,8 @@ DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Ne
     if (in.training.parallel.zero == Zero::none) {
         reduce = all_reduce(n, g.dense, dense_grads) + all_reduce(n, g.expert, expert_grads);
     } else {
-        reduce = reduce_scatter(n, g.dense, dense_grads) + reduce_scatter(n, g.expert, expert_grads);
+        reduce =
+            reduce_scatter(n, g.dense, dense_grads) + reduce_scatter(n, g.expert, expert_grads);
         gather = all_gather(n, g.dense, in.parameters.dense * trainable * 2 * kByte) +
                  all_gather(n, g.expert, in.parameters.expert * trainable * 2 * kByte);
     }
@@ -64,11 +67,12 @@ DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Ne
 }
 
 /// Weights gathered unit by unit for every micro-batch.
-DataParallelTime fully_sharded(const DataParallelInput& in, const Groups& g, const Network& n, const GlobalConstants& c,
-                               const Stack& stack) {
+DataParallelTime fully_sharded(const DataParallelInput& in, const Groups& g, const Network& n,
+                               const GlobalConstants& c, const Stack& stack) {
     const double units = std::max(1.0, in.parameters.units);
     const Bytes unit = in.parameters.total() / units * 2.0 * kByte;
-    const Bytes unit_grads = in.parameters.total() * in.parameters.trainable_share / units * stack.gradient_bytes * kByte;
+    const Bytes unit_grads = in.parameters.total() * in.parameters.trainable_share / units *
+                             stack.gradient_bytes * kByte;
     const Seconds gather = all_gather(n, g.shard, unit);
     Seconds reduce = reduce_scatter(n, g.shard, unit_grads);
     if (g.replica.ranks > 1) reduce += all_reduce(n, g.replica, unit_grads / g.shard.ranks);
@@ -77,7 +81,8 @@ DataParallelTime fully_sharded(const DataParallelInput& in, const Groups& g, con
     const Split b = overlap(gather + reduce, in.backward / units, quality);
     const double passes = units * in.micro_batches;
     DataParallelTime t;
-    t.exposed = passes * (f.exposed + b.exposed) + gather;  // the first unit has nothing to hide under
+    t.exposed =
+        passes * (f.exposed + b.exposed) + gather;  // the first unit has nothing to hide under
     t.slowdown = c.overlap_slowdown * passes * (f.hidden + b.hidden);
     t.total = passes * (2.0 * gather + reduce);
     return t;
@@ -85,12 +90,13 @@ DataParallelTime fully_sharded(const DataParallelInput& in, const Groups& g, con
 
 }  // namespace
 
-DataParallelTime data_parallel_time(const DataParallelInput& in, const Network& n, const GlobalConstants& c,
-                                    const Stack& stack) {
+DataParallelTime data_parallel_time(const DataParallelInput& in, const Network& n,
+                                    const GlobalConstants& c, const Stack& stack) {
     const workload::Parallelism& p = in.training.parallel;
     if (p.data * p.context <= 1 && p.expert <= 1) return {};
     const Groups g = groups_of(p, n.per_node);
-    // With pipeline stages, FSDP keeps the gathered weights until the step ends (torchtitan: no reshard after forward).
+    // With pipeline stages, FSDP keeps the gathered weights until the step ends (torchtitan: no
+    // reshard after forward).
     if (p.zero == Zero::weights && p.pipeline == 1) return fully_sharded(in, g, n, c, stack);
     return per_step(in, g, n, c, stack);
 }

@@ -1,6 +1,6 @@
-// The 10th and 90th percentile of measured / predicted step time over the published runs, per accelerator
-// (data/perf/error_bands.csv, written by tools/fit_constants.py). An accelerator without runs gets the pooled band,
-// widened by half: nothing was measured there.
+// The 10th and 90th percentile of measured / predicted step time over the published runs, per
+// accelerator (data/perf/error_bands.csv, written by tools/fit_constants.py). An accelerator
+// without runs gets the pooled band, widened by half: nothing was measured there.
 
 #include <cmath>
 #include <map>
@@ -20,10 +20,13 @@ std::map<std::string, ErrorBand, std::less<>> parse_bands() {
     TRAINYARD_ASSERT(table.has_value(), "the embedded error bands parse; a test checks it");
     std::map<std::string, ErrorBand, std::less<>> bands;
     for (std::size_t row = 0; row < table->size(); ++row) {
-        const auto low = parse_number(table->cell(row, "low")), high = parse_number(table->cell(row, "high"));
-        TRAINYARD_ASSERT(low && high && *low > 0 && *high >= *low, "bands are positive and ordered; a test checks it");
+        const auto low = parse_number(table->cell(row, "low")),
+                   high = parse_number(table->cell(row, "high"));
+        TRAINYARD_ASSERT(low && high && *low > 0 && *high >= *low,
+                         "bands are positive and ordered; a test checks it");
         const std::string id(table->cell(row, "accelerator"));
-        bands[id] = {*low, *high, std::string(table->cell(row, "runs")) + " published runs on " + id};
+        bands[id] = {*low, *high,
+                     std::string(table->cell(row, "runs")) + " published runs on " + id};
     }
     return bands;
 }
@@ -37,7 +40,8 @@ ErrorBand error_band(std::string_view accelerator_id) {
     ErrorBand pooled = bands.at("pooled");
     pooled.low = std::pow(pooled.low, 1.5);
     pooled.high = std::pow(pooled.high, 1.5);
-    pooled.basis = "no published run on " + std::string(accelerator_id) + ": pooled residuals, widened by half";
+    pooled.basis = "no published run on " + std::string(accelerator_id) +
+                   ": pooled residuals, widened by half";
     return pooled;
 }
 

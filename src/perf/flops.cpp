@@ -1,5 +1,6 @@
-// Linear layers: 2 FLOP per weight and token forward, 4 backward (Narayanan et al., arXiv 2104.04473, sec. 5.1).
-// Attention: 2 s (qk + v) per head and token forward for the full score matrix; backward twice that.
+// Linear layers: 2 FLOP per weight and token forward, 4 backward (Narayanan et al., arXiv
+// 2104.04473, sec. 5.1). Attention: 2 s (qk + v) per head and token forward for the full score
+// matrix; backward twice that.
 
 #include "flops.hpp"
 
@@ -32,17 +33,22 @@ double mlp_weights(const Model& m) {
     const double matrices = m.gated_mlp ? 3 : 2;
     double total = matrices * m.hidden * double(m.ffn_hidden) * m.dense_mlp_layers();
     if (m.moe) {
-        const double active = double(m.moe->expert_ffn_hidden) * m.moe->experts_per_token + m.moe->shared_ffn_hidden;
-        total += (matrices * m.hidden * active + double(m.hidden) * m.moe->experts) * m.moe_layers();
+        const double active =
+            double(m.moe->expert_ffn_hidden) * m.moe->experts_per_token + m.moe->shared_ffn_hidden;
+        total +=
+            (matrices * m.hidden * active + double(m.hidden) * m.moe->experts) * m.moe_layers();
     }
     return total;
 }
 
 /// Score-and-value FLOP per token, forward, all layers, with the full matrix.
 double attention_flop(const Model& m, double sequence) {
-    const double dims = m.mla ? m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim + m.mla->v_head_dim : 2.0 * m.head_dim;
+    const double dims = m.mla
+                            ? m.mla->qk_nope_head_dim + m.mla->qk_rope_head_dim + m.mla->v_head_dim
+                            : 2.0 * m.head_dim;
     const double windowed = m.sliding_window ? m.sliding_layers : 0;
-    const double window = m.sliding_window ? std::min<double>(*m.sliding_window, sequence) : sequence;
+    const double window =
+        m.sliding_window ? std::min<double>(*m.sliding_window, sequence) : sequence;
     return 2.0 * m.heads * dims * ((m.layers - windowed) * sequence + windowed * window);
 }
 

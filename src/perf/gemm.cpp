@@ -1,7 +1,8 @@
-// A GEMM is cut into output tiles; each multiprocessor works on one tile at a time, so the last, partly filled wave
-// costs as much as a full one. A tile's k loop pays a fixed prologue and epilogue. Libraries pick the best tile of a
-// short list and split k when there are fewer tiles than multiprocessors. The bandwidth roof covers thin products.
-// Sources: NVIDIA "Matrix Multiplication Background User's Guide" (tile and wave quantisation); docs/model/gemm.md.
+// A GEMM is cut into output tiles; each multiprocessor works on one tile at a time, so the last,
+// partly filled wave costs as much as a full one. A tile's k loop pays a fixed prologue and
+// epilogue. Libraries pick the best tile of a short list and split k when there are fewer tiles
+// than multiprocessors. The bandwidth roof covers thin products. Sources: NVIDIA "Matrix
+// Multiplication Background User's Guide" (tile and wave quantisation); docs/model/gemm.md.
 
 #include "gemm.hpp"
 
@@ -43,15 +44,18 @@ Seconds gemm_time(const Device& d, const Gemm& g) {
         best = std::min(best, tiled_seconds(d, g, t, 1));
         const double count = std::ceil(g.m / t.m) * std::ceil(g.n / t.n) * g.batch;
         if (count * 2 <= d.multiprocessors && g.k >= 1024) {
-            const double split = std::min({std::floor(d.multiprocessors / count), std::floor(g.k / 512), 16.0});
+            const double split =
+                std::min({std::floor(d.multiprocessors / count), std::floor(g.k / 512), 16.0});
             if (split > 1) {
-                const double reduce = 8.0 * g.m * g.n * g.batch * split / (d.memory_rate / (kByte / kSecond));
+                const double reduce =
+                    8.0 * g.m * g.n * g.batch * split / (d.memory_rate / (kByte / kSecond));
                 best = std::min(best, tiled_seconds(d, g, t, split) + reduce);
             }
         }
     }
     const double weight_bytes = d.fp8 ? 1.0 : d.element_bytes;
-    const double bytes = g.batch * (weight_bytes * (g.m * g.k + g.k * g.n) + d.element_bytes * g.m * g.n);
+    const double bytes =
+        g.batch * (weight_bytes * (g.m * g.k + g.k * g.n) + d.element_bytes * g.m * g.n);
     const double streaming = bytes / (d.memory_rate / (kByte / kSecond));
     return std::max(best, streaming) * kSecond + d.kernel_gap;
 }

@@ -1,5 +1,6 @@
 #pragma once
-// Matrix product time from its shape: tile and wave quantisation, k-loop fill, bandwidth roof. docs/model/gemm.md
+// Matrix product time from its shape: tile and wave quantisation, k-loop fill, bandwidth roof.
+// docs/model/gemm.md
 
 #include "device.hpp"
 

@@ -1,6 +1,7 @@
-// A layer is a list of kernels. GEMMs come from their shapes, attention from its kernel kind, the rest streams bytes
-// through memory. The host launches every kernel: where that is slower than the device, the difference is idle time.
-// Sources: Korthikanti et al. (arXiv 2205.05198) for the operators and the TP collectives of a Megatron layer.
+// A layer is a list of kernels. GEMMs come from their shapes, attention from its kernel kind, the
+// rest streams bytes through memory. The host launches every kernel: where that is slower than the
+// device, the difference is idle time. Sources: Korthikanti et al. (arXiv 2205.05198) for the
+// operators and the TP collectives of a Megatron layer.
 
 #include "layer.hpp"
 
@@ -58,7 +59,10 @@ bool frozen_base(Method m) { return m == Method::lora || m == Method::qlora; }
 class LayerBuilder {
   public:
     LayerBuilder(const LayerShape& s, const Device& d)
-        : d_(d), frozen_(frozen_base(s.method)), quantised_(s.method == Method::qlora), rank_(s.lora_rank),
+        : d_(d),
+          frozen_(frozen_base(s.method)),
+          quantised_(s.method == Method::qlora),
+          rank_(s.lora_rank),
           tokens_(static_cast<double>(s.micro_batch) * s.sequence / s.context) {}
 
     double tokens() const { return tokens_; }
@@ -76,16 +80,19 @@ class LayerBuilder {
         if (quantised_) dequantise(in * out * batch);
     }
 
-    /// Kernels launched beyond those counted with the work; `eager` = the layer cannot be captured in a graph.
+    /// Kernels launched beyond those counted with the work; `eager` = the layer cannot be captured
+    /// in a graph.
     void launches(double forward, double backward) {
         kernels_forward_ += forward;
         kernels_backward_ += backward;
         eager_ = true;
     }
 
-    /// Streaming kernels over `elements`, read-plus-write `passes` each, forward; backward moves `ratio` as much.
+    /// Streaming kernels over `elements`, read-plus-write `passes` each, forward; backward moves
+    /// `ratio` as much.
     void stream(double elements, double passes, double kernels, double ratio = 2.0) {
-        const Seconds t = elements * passes * d_.element_bytes * d_.traffic * kByte / d_.memory_rate;
+        const Seconds t =
+            elements * passes * d_.element_bytes * d_.traffic * kByte / d_.memory_rate;
         const Seconds gaps = kernels * d_.kernels * d_.kernel_gap;
         cost_.forward.memory_bound += t + gaps;
         cost_.backward.memory_bound += ratio * t + ratio * gaps;
@@ -100,7 +107,8 @@ class LayerBuilder {
         kernels_backward_ += kernels_backward;
     }
 
-    /// Ranks of both CPU sockets meet at a blocking collective: the launches of the two halves drift apart.
+    /// Ranks of both CPU sockets meet at a blocking collective: the launches of the two halves
+    /// drift apart.
     void cross_sockets(double collectives) {
         skew_ += collectives * d_.constants->cross_socket_us * kMicrosecond * d_.host_scale;
     }
@@ -129,7 +137,8 @@ class LayerBuilder {
     }
 
   private:
-    /// Quantise (and transpose) both operands: read 16 bit, write 8 bit twice; backward does it for the gradient.
+    /// Quantise (and transpose) both operands: read 16 bit, write 8 bit twice; backward does it for
+    /// the gradient.
     void cast(double rows, double in, double out) {
         const double scale = d_.constants->fp8_cast_traffic * kByte / d_.memory_rate / kSecond;
         cost_.forward.memory_bound += rows * in * 4 * scale * kSecond;
@@ -180,15 +189,18 @@ void attention_projections(LayerBuilder& b, const Model& m, const LayerShape& s)
             b.linear(m.hidden, m.heads * qk / t);
         }
         b.linear(m.hidden, m.mla->kv_lora_rank + m.mla->qk_rope_head_dim);
-        b.linear(m.mla->kv_lora_rank, m.heads * double(m.mla->qk_nope_head_dim + m.mla->v_head_dim) / t);
+        b.linear(m.mla->kv_lora_rank,
+                 m.heads * double(m.mla->qk_nope_head_dim + m.mla->v_head_dim) / t);
         b.linear(m.heads * double(m.mla->v_head_dim) / t, m.hidden);
-        b.stream(b.tokens() * m.heads * qk / t, 6, 6);  // latent norms, rotary part, concatenations of q and k
+        b.stream(b.tokens() * m.heads * qk / t, 6,
+                 6);  // latent norms, rotary part, concatenations of q and k
         return;
     }
     const double q = static_cast<double>(m.heads) * m.head_dim / t;
     b.linear(m.hidden, q + 2 * kv_width(m, s.tensor));
     b.linear(q, m.hidden);
-    b.stream(b.tokens() * (q + kv_width(m, s.tensor)), 2, 1);  // bias or rotary embedding of q and k
+    b.stream(b.tokens() * (q + kv_width(m, s.tensor)), 2,
+             1);  // bias or rotary embedding of q and k
 }
 
 void attention_core(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d) {
@@ -215,7 +227,8 @@ void moe_mlp(LayerBuilder& b, const Model& m, const LayerShape& s, const Device&
     const workload::MixtureOfExperts& moe = *m.moe;
     const double width = static_cast<double>(moe.expert_ffn_hidden) / s.expert_tensor;
     const double local = static_cast<double>(moe.experts) / s.expert;
-    // Tokens are already split by TP when experts are not (expert_tensor < tensor): each device routes its own share.
+    // Tokens are already split by TP when experts are not (expert_tensor < tensor): each device
+    // routes its own share.
     const double own = b.tokens() * s.expert_tensor / s.tensor;
     const double routed = own * moe.experts_per_token * d.constants->expert_imbalance;
     const double rows = std::max(1.0, routed / local);
@@ -227,57 +240,65 @@ void moe_mlp(LayerBuilder& b, const Model& m, const LayerShape& s, const Device&
     b.stream(routed * width, m.gated_mlp ? 3 : 2, 1, m.gated_mlp ? 1.7 : 1.5);
     b.stream(routed * m.hidden, 4, 6, 1.0);  // permute and unpermute, read and write each
     b.stream(own * moe.experts, 6, 6, 1.0);  // softmax, top-k, auxiliary loss
-    if (moe.shared_ffn_hidden > 0) dense_mlp(b, m, static_cast<double>(moe.shared_ffn_hidden) / s.tensor, b.tokens());
+    if (moe.shared_ffn_hidden > 0)
+        dense_mlp(b, m, static_cast<double>(moe.shared_ffn_hidden) / s.tensor, b.tokens());
 }
 
 void norms_and_residuals(LayerBuilder& b, const Model& m, const LayerShape& s) {
     const double share = s.sequence_parallel ? 1.0 / s.tensor : 1.0;
     const double elements = b.tokens() * m.hidden * share;
     b.stream(elements, 2.0 * m.norms_per_layer, m.norms_per_layer);
-    b.stream(elements, 3.0 * 2, 2, 1.0);  // bias, dropout and residual: two reads, one write, twice a layer
+    b.stream(elements, 3.0 * 2, 2,
+             1.0);  // bias, dropout and residual: two reads, one write, twice a layer
 }
 
-void tensor_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d, const Network& n,
-                        const Stack& stack) {
+void tensor_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d,
+                        const Network& n, const Stack& stack) {
     if (s.tensor <= 1) return;
     const Group g = make_group(s.tensor, 1, n.per_node);
     const Bytes size = b.tokens() * m.hidden * d.element_bytes * kByte;
     const double times = m.parallel_block ? 1 : 2;
     const double hidden_share = stack.tensor_overlap ? d.constants->tensor_overlap : 0;
-    Seconds once = s.sequence_parallel ? all_gather(n, g, size) + reduce_scatter(n, g, size) : all_reduce(n, g, size);
+    Seconds once = s.sequence_parallel ? all_gather(n, g, size) + reduce_scatter(n, g, size)
+                                       : all_reduce(n, g, size);
     once *= 1 - hidden_share;
-    // With sequence parallelism backward gathers the layer input once more for the weight gradient (overlapped).
+    // With sequence parallelism backward gathers the layer input once more for the weight gradient
+    // (overlapped).
     b.tensor_comm(times * once, times * once);
     // Eight-accelerator servers have two sockets with half of the accelerators each.
     if (n.per_node >= 8 && 2 * s.tensor > n.per_node) b.cross_sockets(times);
 }
 
-void context_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d, const Network& n) {
+void context_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d,
+                         const Network& n) {
     if (s.context <= 1) return;
-    const double kv = m.mla ? m.heads * double(m.mla->qk_nope_head_dim + m.mla->v_head_dim) / s.tensor
-                            : 2 * kv_width(m, s.tensor);
+    const double kv = m.mla
+                          ? m.heads * double(m.mla->qk_nope_head_dim + m.mla->v_head_dim) / s.tensor
+                          : 2 * kv_width(m, s.tensor);
     const Bytes block = b.tokens() * kv * d.element_bytes * kByte;
     const bool crosses = s.tensor * s.context > n.per_node;
-    const Seconds hop = point_to_point(n, crosses ? Hop::across_nodes : Hop::inside_node, n.per_node, block);
+    const Seconds hop =
+        point_to_point(n, crosses ? Hop::across_nodes : Hop::inside_node, n.per_node, block);
     const Seconds ring = (s.context - 1.0) * hop * (1 - d.constants->context_overlap);
     b.context_comm(ring, 2.0 * ring);
 }
 
-void expert_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d, const Network& n,
-                        const Stack& stack) {
+void expert_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, const Device& d,
+                        const Network& n, const Stack& stack) {
     if (s.expert <= 1) return;
     const Group g = make_group(s.expert, s.expert_tensor, n.per_node);
     const double own = b.tokens() * s.expert_tensor / s.tensor;
     const double shown = stack.expert_overlap ? 1 - d.constants->expert_overlap : 1;
-    const ExpertTraffic traffic{own, m.hidden * d.element_bytes * kByte, m.moe->experts_per_token, stack.expert_once_per_node};
+    const ExpertTraffic traffic{own, m.hidden * d.element_bytes * kByte, m.moe->experts_per_token,
+                                stack.expert_once_per_node};
     const Seconds once = all_to_all(n, g, traffic) * d.constants->expert_imbalance * shown;
     b.expert_comm(2.0 * once);
 }
 
 }  // namespace
 
-LayerCost layer_cost(const Model& m, LayerKind kind, const LayerShape& s, const Device& d, const Network& n,
-                     const Stack& stack) {
+LayerCost layer_cost(const Model& m, LayerKind kind, const LayerShape& s, const Device& d,
+                     const Network& n, const Stack& stack) {
     LayerBuilder b(s, d);
     norms_and_residuals(b, m, s);
     attention_projections(b, m, s);
@@ -293,17 +314,20 @@ LayerCost layer_cost(const Model& m, LayerKind kind, const LayerShape& s, const 
     LayerCost cost = b.finish();
     cost.selective_recompute.memory_bound = cost.forward.memory_bound;
     cost.selective_recompute.gemm = cost.forward.gemm * stack.selective_gemm;
-    if (s.attention == workload::AttentionKernel::unfused) cost.selective_recompute.attention = cost.forward.attention;
+    if (s.attention == workload::AttentionKernel::unfused)
+        cost.selective_recompute.attention = cost.forward.attention;
     return cost;
 }
 
 EdgeCost edge_cost(const Model& m, const LayerShape& s, const Device& d, const Network& n) {
     EdgeCost e;
     const double tokens = static_cast<double>(s.micro_batch) * s.sequence / s.context;
-    const double width = m.vocab > 0 ? std::ceil(static_cast<double>(m.vocab) / s.tensor) : m.classes;
+    const double width =
+        m.vocab > 0 ? std::ceil(static_cast<double>(m.vocab) / s.tensor) : m.classes;
     if (width > 0) {
         LayerBuilder head(s, d);
-        // BERT predicts 15 % of the tokens (arXiv 1810.04805, sec. 3.1) and gathers them before the decoder.
+        // BERT predicts 15 % of the tokens (arXiv 1810.04805, sec. 3.1) and gathers them before the
+        // decoder.
         const double predicted = m.causal ? 1.0 : 0.15;
         const double rows = m.vocab > 0 ? tokens * predicted : s.micro_batch;
         head.linear(rows, m.hidden, width, 1);
@@ -312,7 +336,8 @@ EdgeCost edge_cost(const Model& m, const LayerShape& s, const Device& d, const N
         if (s.tensor > 1) {
             const Group g = make_group(s.tensor, 1, n.per_node);
             const Seconds reduce = all_reduce(n, g, rows * 4.0 * kByte);
-            head.tensor_comm(3.0 * reduce, all_reduce(n, g, rows * m.hidden * d.element_bytes * kByte));
+            head.tensor_comm(3.0 * reduce,
+                             all_reduce(n, g, rows * m.hidden * d.element_bytes * kByte));
         }
         const LayerCost c = head.finish();
         e.head_forward = c.forward;

@@ -1,5 +1,6 @@
 #pragma once
-// Cost of one transformer layer for one micro-batch on one device, forward and backward, by kind of work.
+// Cost of one transformer layer for one micro-batch on one device, forward and backward, by kind of
+// work.
 
 #include "collective.hpp"
 #include "device.hpp"
@@ -11,7 +12,8 @@ namespace trainyard::perf {
 /// One direction (forward or backward) of one layer.
 struct PassCost {
     Seconds gemm, attention, memory_bound;
-    Seconds host;        ///< CPU time to launch the kernels; runs ahead of the device, so it is not added to it
+    Seconds host;  ///< CPU time to launch the kernels; runs ahead of the device, so it is not added
+                   ///< to it
     Seconds tensor_comm, expert_comm, context_comm;  ///< exposed
     Seconds compute() const { return gemm + attention + memory_bound; }
     Seconds total() const { return compute() + tensor_comm + expert_comm + context_comm; }
@@ -21,7 +23,8 @@ struct PassCost {
 
 struct LayerCost {
     PassCost forward, backward;
-    /// Forward work repeated inside backward: the whole layer, or only core attention and streaming kernels.
+    /// Forward work repeated inside backward: the whole layer, or only core attention and streaming
+    /// kernels.
     PassCost full_recompute, selective_recompute;
 };
 
@@ -42,11 +45,13 @@ LayerShape layer_shape(const workload::Training& t);
 LayerCost layer_cost(const workload::Model& m, LayerKind kind, const LayerShape& s, const Device& d,
                      const Network& n, const Stack& stack);
 
-/// Output head and loss (forward + backward together are separate fields), and the embedding lookup.
+/// Output head and loss (forward + backward together are separate fields), and the embedding
+/// lookup.
 struct EdgeCost {
     PassCost head_forward, head_backward;
     PassCost embedding_forward, embedding_backward;
 };
-EdgeCost edge_cost(const workload::Model& m, const LayerShape& s, const Device& d, const Network& n);
+EdgeCost edge_cost(const workload::Model& m, const LayerShape& s, const Device& d,
+                   const Network& n);
 
 }  // namespace trainyard::perf

@@ -1,7 +1,8 @@
-// Weights, gradients and optimizer states by ZeRO stage (arXiv 1910.02054, sec. 3); activations by walking the tensors
-// that a layer keeps for backward (Korthikanti et al., arXiv 2205.05198, Table 2, generalised to gated MLPs, GQA, MLA
-// and MoE); micro-batches in flight by stage: min(m, p - i) under 1F1B. The heaviest of the first and the last stage
-// counts: the first holds most activations, the last holds the logits.
+// Weights, gradients and optimizer states by ZeRO stage (arXiv 1910.02054, sec. 3); activations by
+// walking the tensors that a layer keeps for backward (Korthikanti et al., arXiv 2205.05198, Table
+// 2, generalised to gated MLPs, GQA, MLA and MoE); micro-batches in flight by stage: min(m, p - i)
+// under 1F1B. The heaviest of the first and the last stage counts: the first holds most
+// activations, the last holds the logits.
 
 #include "memory.hpp"
 
@@ -22,9 +23,12 @@ using workload::Zero;
 
 namespace {
 
-bool frozen_base(const Training& t) { return t.method == Method::lora || t.method == Method::qlora; }
+bool frozen_base(const Training& t) {
+    return t.method == Method::lora || t.method == Method::qlora;
+}
 
-/// Trainable adapter parameters of one layer: rank x (in + out) for each adapted matrix (all linear layers).
+/// Trainable adapter parameters of one layer: rank x (in + out) for each adapted matrix (all linear
+/// layers).
 double adapter_parameters(const Model& m, int rank) {
     const double q = double(m.heads) * m.head_dim, kv = double(m.kv_heads) * m.head_dim;
     const double mlp = (m.gated_mlp ? 3.0 : 2.0) * (m.hidden + m.ffn_hidden);
@@ -32,7 +36,7 @@ double adapter_parameters(const Model& m, int rank) {
 }
 
 struct Tokens {
-    double all;  ///< tokens of one micro-batch on this device
+    double all;           ///< tokens of one micro-batch on this device
     double hidden_share;  ///< of hidden-sized tensors outside TP regions
 };
 
@@ -41,15 +45,16 @@ Tokens tokens_of(const Training& t) {
     return {all, t.parallel.sequence_parallel ? 1.0 / t.parallel.tensor : 1.0};
 }
 
-/// Elements kept per token by the attention half of a layer (16-bit each), without the score matrix.
+/// Elements kept per token by the attention half of a layer (16-bit each), without the score
+/// matrix.
 double attention_elements(const Model& m, const Training& t, double share) {
     const double tp = t.parallel.tensor;
     double qkv = (double(m.heads) + 2.0 * std::max<double>(m.kv_heads, tp)) * m.head_dim / tp;
     double out = double(m.heads) * m.head_dim / tp;
     if (m.mla) {
         const auto& a = *m.mla;
-        qkv = m.heads * (2.0 * (a.qk_nope_head_dim + a.qk_rope_head_dim) + a.v_head_dim) / tp + a.q_lora_rank +
-              a.kv_lora_rank;
+        qkv = m.heads * (2.0 * (a.qk_nope_head_dim + a.qk_rope_head_dim) + a.v_head_dim) / tp +
+              a.q_lora_rank + a.kv_lora_rank;
         out = double(m.heads) * a.v_head_dim / tp;
     }
     return 2.0 * m.hidden * share + qkv + out;
@@ -62,10 +67,12 @@ double dense_mlp_elements(const Model& m, double width, double tp, double share)
 
 double moe_mlp_elements(const Model& m, const Training& t, double share) {
     const auto& moe = *m.moe;
-    const double split = double(t.parallel.expert_tensor) / t.parallel.tensor;  // own share of the tokens
+    const double split =
+        double(t.parallel.expert_tensor) / t.parallel.tensor;  // own share of the tokens
     const double routed = moe.experts_per_token * split;
-    const double expert = routed * (2.0 * m.hidden + (m.gated_mlp ? 3.0 : 2.0) * moe.expert_ffn_hidden /
-                                                         t.parallel.expert_tensor);
+    const double expert =
+        routed * (2.0 * m.hidden +
+                  (m.gated_mlp ? 3.0 : 2.0) * moe.expert_ffn_hidden / t.parallel.expert_tensor);
     double elements = 2.0 * m.hidden * share + expert + 4.0 * moe.experts * split;
     if (moe.shared_ffn_hidden > 0) {
         elements += (m.gated_mlp ? 3.0 : 2.0) * moe.shared_ffn_hidden / t.parallel.tensor;
@@ -84,37 +91,47 @@ struct LayerBytes {
     double working;  ///< extra while the layer runs backward (recomputed tensors, their gradients)
 };
 
-/// Selective recompute per operator (torch SAC): the layer input, the attention output and a share of matmul outputs.
-double operator_elements(const Model& m, const Training& t, bool moe, double share, double kept_gemms) {
+/// Selective recompute per operator (torch SAC): the layer input, the attention output and a share
+/// of matmul outputs.
+double operator_elements(const Model& m, const Training& t, bool moe, double share,
+                         double kept_gemms) {
     const double tp = t.parallel.tensor;
     const double qkv = (double(m.heads) + 2.0 * std::max<double>(m.kv_heads, tp)) * m.head_dim / tp;
-    const double width = moe ? double(m.moe->expert_ffn_hidden) * m.moe->experts_per_token : double(m.ffn_hidden);
+    const double width =
+        moe ? double(m.moe->expert_ffn_hidden) * m.moe->experts_per_token : double(m.ffn_hidden);
     const double products = qkv + 2.0 * m.hidden * share + (m.gated_mlp ? 2.0 : 1.0) * width / tp;
     return m.hidden * share + double(m.heads) * m.head_dim / tp + kept_gemms * products;
 }
 
-LayerBytes layer_bytes(const Model& m, const Training& t, bool moe, double element_bytes, const Stack& stack) {
+LayerBytes layer_bytes(const Model& m, const Training& t, bool moe, double element_bytes,
+                       const Stack& stack) {
     const Tokens tok = tokens_of(t);
     if (t.precision == catalog::Precision::fp8 || t.precision == catalog::Precision::fp4) {
-        // Transformer Engine keeps the inputs of linear layers in 8 bit: about half of what a layer saves.
+        // Transformer Engine keeps the inputs of linear layers in 8 bit: about half of what a layer
+        // saves.
         element_bytes *= 0.75;
     }
     const double attention = attention_elements(m, t, tok.hidden_share);
-    const double mlp = moe ? moe_mlp_elements(m, t, tok.hidden_share)
-                           : dense_mlp_elements(m, m.ffn_hidden, t.parallel.tensor, tok.hidden_share);
+    const double mlp =
+        moe ? moe_mlp_elements(m, t, tok.hidden_share)
+            : dense_mlp_elements(m, m.ffn_hidden, t.parallel.tensor, tok.hidden_share);
     const double scores = score_bytes_per_token(m, t);
     const double all = tok.all * ((attention + mlp) * element_bytes + scores);
     const double input = tok.all * m.hidden * tok.hidden_share * element_bytes;
     const double gradients = tok.all * (mlp * 0.5 + m.hidden) * element_bytes;
     switch (t.recompute) {
-        case Recompute::full: return {input, all + gradients};
+        case Recompute::full:
+            return {input, all + gradients};
         case Recompute::selective:
             if (stack.selective_gemm > 0) {
-                const double kept = operator_elements(m, t, moe, tok.hidden_share, 1 - stack.selective_gemm);
-                return {tok.all * kept * element_bytes, all - tok.all * kept * element_bytes + gradients};
+                const double kept =
+                    operator_elements(m, t, moe, tok.hidden_share, 1 - stack.selective_gemm);
+                return {tok.all * kept * element_bytes,
+                        all - tok.all * kept * element_bytes + gradients};
             }
             return {all - tok.all * scores, tok.all * scores + gradients};
-        case Recompute::none: break;
+        case Recompute::none:
+            break;
     }
     return {all, gradients};
 }
@@ -123,7 +140,8 @@ double in_flight(const Training& t, int index) {
     const double p = t.parallel.pipeline, m = std::max(1, t.micro_batches());
     if (p == 1) return 1;
     double alive = std::min(m, p - index);
-    if (t.parallel.virtual_stages > 1 && index == 0) alive = std::min(m, p * (1 + (p - 1) / (p * t.parallel.virtual_stages)));
+    if (t.parallel.virtual_stages > 1 && index == 0)
+        alive = std::min(m, p * (1 + (p - 1) / (p * t.parallel.virtual_stages)));
     return alive;
 }
 
@@ -132,31 +150,40 @@ struct States {
     double temporary;  ///< alive only while the optimizer steps
 };
 
-States state_bytes(const StageParameters& p, const Training& t, double element_bytes, const Stack& stack) {
+States state_bytes(const StageParameters& p, const Training& t, double element_bytes,
+                   const Stack& stack) {
     const workload::Parallelism& par = t.parallel;
-    // QLoRA: 4 bit and block scales in the layers (arXiv 2305.14314); embedding and head stay 16 bit.
+    // QLoRA: 4 bit and block scales in the layers (arXiv 2305.14314); embedding and head stay 16
+    // bit.
     const double quantised = t.method == Method::qlora ? 1 - p.edge / std::max(1.0, p.total()) : 0;
     const double weight_bytes = 0.55 * quantised + element_bytes * (1 - quantised);
-    const double extra = t.precision == catalog::Precision::bf16 ? stack.bf16_gradient_extra_bytes : 0;
-    // foreach AdamW materialises fp32 square roots and denominators; sharded stacks use fused kernels that do not.
-    const double temporary = t.optimizer == workload::Optimizer::adamw_fp32 && par.zero == Zero::none
-                                 ? stack.optimizer_temporary_bytes
-                                 : 0;
+    const double extra =
+        t.precision == catalog::Precision::bf16 ? stack.bf16_gradient_extra_bytes : 0;
+    // foreach AdamW materialises fp32 square roots and denominators; sharded stacks use fused
+    // kernels that do not.
+    const double temporary =
+        t.optimizer == workload::Optimizer::adamw_fp32 && par.zero == Zero::none
+            ? stack.optimizer_temporary_bytes
+            : 0;
     const auto part = [&](double count, bool expert) {
         const double shards = optimizer_shards(par, expert);
         const double trainable = count * p.trainable_share;
-        const double weights_kept = count / (par.zero == Zero::weights ? shards : 1) * weight_bytes +
-                                    (frozen_base(t) ? trainable * element_bytes : 0);
-        const double grads = trainable * (stack.gradient_bytes + extra) /
-                             (par.zero == Zero::weights || par.zero == Zero::gradients ? shards : 1);
+        const double weights_kept =
+            count / (par.zero == Zero::weights ? shards : 1) * weight_bytes +
+            (frozen_base(t) ? trainable * element_bytes : 0);
+        const double grads =
+            trainable * (stack.gradient_bytes + extra) /
+            (par.zero == Zero::weights || par.zero == Zero::gradients ? shards : 1);
         return States{weights_kept, grads, trainable * optimizer_state_bytes(t.optimizer) / shards,
                       trainable * temporary / shards};
     };
     const States a = part(p.dense, false), b = part(p.expert, true);
-    return {a.weights + b.weights, a.gradients + b.gradients, a.optimizer + b.optimizer, a.temporary + b.temporary};
+    return {a.weights + b.weights, a.gradients + b.gradients, a.optimizer + b.optimizer,
+            a.temporary + b.temporary};
 }
 
-double gathered_bytes(const StageParameters& p, const Model& m, const ParameterCount& count, const Training& t) {
+double gathered_bytes(const StageParameters& p, const Model& m, const ParameterCount& count,
+                      const Training& t) {
     if (t.parallel.zero != Zero::weights) return 0;
     // Pipeline stages keep their gathered weights and full gradients for the whole step.
     if (t.parallel.pipeline > 1) return p.total() * (2.0 + 4.0 * p.trainable_share);
@@ -169,26 +196,31 @@ double gathered_bytes(const StageParameters& p, const Model& m, const ParameterC
 
 }  // namespace
 
-StageParameters stage_parameters(const Model& m, const ParameterCount& count, const Training& t, int index) {
+StageParameters stage_parameters(const Model& m, const ParameterCount& count, const Training& t,
+                                 int index) {
     const workload::Parallelism& p = t.parallel;
     const StageLayers layers = stage_layers(m, p.pipeline, index);
     StageParameters s;
     const double shared = double(count.attention) / p.tensor + double(count.norms);
     s.dense = layers.dense * (shared + double(count.dense_mlp) / p.tensor);
     if (m.moe) {
-        s.dense += layers.moe * (shared + double(count.router) + double(count.shared_expert) / p.tensor);
-        s.expert = layers.moe * double(count.routed_expert) * m.moe->experts / (double(p.expert) * p.expert_tensor);
+        s.dense +=
+            layers.moe * (shared + double(count.router) + double(count.shared_expert) / p.tensor);
+        s.expert = layers.moe * double(count.routed_expert) * m.moe->experts /
+                   (double(p.expert) * p.expert_tensor);
     }
     if (index == 0) s.edge += double(count.embedding) / p.tensor;
     if (index == p.pipeline - 1) {
-        const double head = count.head > 0 ? double(count.head) : (p.pipeline > 1 ? double(count.embedding) : 0);
+        const double head =
+            count.head > 0 ? double(count.head) : (p.pipeline > 1 ? double(count.embedding) : 0);
         s.edge += head / p.tensor;
         s.dense += double(count.final_norm);
     }
     s.dense += s.edge;
     s.units = std::max(1.0, layers.dense + layers.moe);
     if (frozen_base(t)) {
-        const double adapters = adapter_parameters(m, t.lora ? t.lora->rank : 16) * s.units / p.tensor;
+        const double adapters =
+            adapter_parameters(m, t.lora ? t.lora->rank : 16) * s.units / p.tensor;
         const double full = t.lora && t.lora->train_embeddings ? s.edge : 0;
         s.trainable_share = (adapters + full) / std::max(1.0, s.total());
     }
@@ -198,9 +230,11 @@ StageParameters stage_parameters(const Model& m, const ParameterCount& count, co
 namespace {
 
 MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const Training& t,
-                             const catalog::Accelerator& a, const Constants& constants, const Stack& stack, int index) {
+                             const catalog::Accelerator& a, const Constants& constants,
+                             const Stack& stack, int index) {
     const GlobalConstants& c = constants.global;
-    const bool wide = t.precision == catalog::Precision::fp32 || t.precision == catalog::Precision::tf32;
+    const bool wide =
+        t.precision == catalog::Precision::fp32 || t.precision == catalog::Precision::tf32;
     const double element = wide ? 4 : 2;
     const StageParameters p = stage_parameters(m, count, t, index);
     const States states = state_bytes(p, t, element, stack);
@@ -208,12 +242,15 @@ MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const 
     const LayerBytes dense = layer_bytes(m, t, false, element, stack);
     const LayerBytes moe = m.moe ? layer_bytes(m, t, true, element, stack) : LayerBytes{0, 0};
     const double kept = (layers.dense * dense.kept + layers.moe * moe.kept) * in_flight(t, index);
-    double working = std::max(layers.dense > 0 ? dense.working : 0, layers.moe > 0 ? moe.working : 0);
+    double working =
+        std::max(layers.dense > 0 ? dense.working : 0, layers.moe > 0 ? moe.working : 0);
     double logits = 0;
     if (index == t.parallel.pipeline - 1 && m.vocab > 0) {
         // Alive before any layer's backward begins.
-        const double predicted = m.causal ? 1.0 : 0.15;  // masked language models decode 15 % of the tokens
-        logits = tokens_of(t).all * predicted * double(m.vocab) / t.parallel.tensor * stack.logit_bytes;
+        const double predicted =
+            m.causal ? 1.0 : 0.15;  // masked language models decode 15 % of the tokens
+        logits =
+            tokens_of(t).all * predicted * double(m.vocab) / t.parallel.tensor * stack.logit_bytes;
     }
     MemoryBreakdown b;
     b.stage = index;
@@ -227,17 +264,18 @@ MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const 
     const Bytes moving = b.activations + b.logits + b.workspace + b.gathered;
     b.fragmentation = c.fragmentation * moving;
     const workload::Parallelism& par = t.parallel;
-    const int groups = (par.tensor > 1) + (par.pipeline > 1) + (par.context > 1) + (par.expert > 1) +
-                       (par.data * par.context > 1);
+    const int groups = (par.tensor > 1) + (par.pipeline > 1) + (par.context > 1) +
+                       (par.expert > 1) + (par.data * par.context > 1);
     b.runtime = (c.runtime_gb + c.nccl_gb_per_group * groups) * kGB;
-    // Two peaks: backward (activations alive) and the optimizer step (activations gone, its temporaries alive).
+    // Two peaks: backward (activations alive) and the optimizer step (activations gone, its
+    // temporaries alive).
     const Bytes step = states.temporary * kByte;
     if (step > moving + b.fragmentation) {
         b.activations = b.logits = b.gathered = b.fragmentation = Bytes{};
         b.workspace = step;
     }
-    b.total = b.weights + b.gradients + b.optimizer + b.activations + b.logits + b.workspace + b.gathered +
-              b.fragmentation + b.runtime;
+    b.total = b.weights + b.gradients + b.optimizer + b.activations + b.logits + b.workspace +
+              b.gathered + b.fragmentation + b.runtime;
     b.capacity = a.memory;
     return b;
 }
@@ -245,10 +283,12 @@ MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const 
 }  // namespace
 
 MemoryBreakdown memory_of(const Model& m, const ParameterCount& count, const Training& t,
-                          const catalog::Accelerator& a, const Constants& constants, const Stack& stack) {
+                          const catalog::Accelerator& a, const Constants& constants,
+                          const Stack& stack) {
     MemoryBreakdown heaviest = stage_memory(m, count, t, a, constants, stack, 0);
     if (t.parallel.pipeline > 1) {
-        const MemoryBreakdown last = stage_memory(m, count, t, a, constants, stack, t.parallel.pipeline - 1);
+        const MemoryBreakdown last =
+            stage_memory(m, count, t, a, constants, stack, t.parallel.pipeline - 1);
         if (last.total > heaviest.total) heaviest = last;
         if (t.parallel.pipeline > 2) {
             const int middle = middle_stage(m, t.parallel.pipeline);
@@ -265,8 +305,9 @@ std::string_view MemoryBreakdown::largest() const {
         {activations, "activations"}, {logits, "logits"},       {gathered, "gathered weights"},
         {workspace, "workspace"},     {runtime, "runtime"},
     };
-    const auto* best = std::max_element(std::begin(terms), std::end(terms),
-                                        [](const auto& x, const auto& y) { return x.first < y.first; });
+    const auto* best =
+        std::max_element(std::begin(terms), std::end(terms),
+                         [](const auto& x, const auto& y) { return x.first < y.first; });
     return best->second;
 }
 

@@ -1,6 +1,7 @@
-// Adam in mixed precision reads gradient, master weight and two moments, writes the last three and the 16-bit weight.
-// Byte counts: ZeRO (arXiv 1910.02054) sec. 3.1 for Adam; 8-bit Adam: Dettmers et al. (arXiv 2110.02861), two one-byte
-// moments; Adafactor: row and column sums (arXiv 1804.04235), ~0; Muon: one momentum (Jordan 2024), plus master copies.
+// Adam in mixed precision reads gradient, master weight and two moments, writes the last three and
+// the 16-bit weight. Byte counts: ZeRO (arXiv 1910.02054) sec. 3.1 for Adam; 8-bit Adam: Dettmers
+// et al. (arXiv 2110.02861), two one-byte moments; Adafactor: row and column sums (arXiv
+// 1804.04235), ~0; Muon: one momentum (Jordan 2024), plus master copies.
 
 #include "optimizer.hpp"
 
@@ -12,12 +13,18 @@ using workload::Optimizer;
 
 double optimizer_state_bytes(Optimizer o) {
     switch (o) {
-        case Optimizer::adamw_fp32: return 12;  // fp32 master + two fp32 moments
-        case Optimizer::adamw_bf16: return 4;   // two bf16 moments, no master copy (torch AdamW on bf16 weights)
-        case Optimizer::adamw_8bit: return 6;   // fp32 master + two one-byte moments
-        case Optimizer::adafactor: return 4;    // fp32 master, factored moments
-        case Optimizer::sgd: return 8;          // fp32 master + momentum
-        case Optimizer::muon: return 8;         // fp32 master + momentum
+        case Optimizer::adamw_fp32:
+            return 12;  // fp32 master + two fp32 moments
+        case Optimizer::adamw_bf16:
+            return 4;  // two bf16 moments, no master copy (torch AdamW on bf16 weights)
+        case Optimizer::adamw_8bit:
+            return 6;  // fp32 master + two one-byte moments
+        case Optimizer::adafactor:
+            return 4;  // fp32 master, factored moments
+        case Optimizer::sgd:
+            return 8;  // fp32 master + momentum
+        case Optimizer::muon:
+            return 8;  // fp32 master + momentum
     }
     return 12;
 }

@@ -1,5 +1,6 @@
-// 1F1B: the busiest stage works m times; filling and draining costs one pass through the other stages. Interleaving
-// with v chunks divides that by v and multiplies the sends by v (Narayanan et al., arXiv 2104.04473, sec. 2.2).
+// 1F1B: the busiest stage works m times; filling and draining costs one pass through the other
+// stages. Interleaving with v chunks divides that by v and multiplies the sends by v (Narayanan et
+// al., arXiv 2104.04473, sec. 2.2).
 
 #include "pipeline.hpp"
 
@@ -9,8 +10,8 @@
 namespace trainyard::perf {
 
 Seconds StageCost::launch() const {
-    // Host and device run asynchronously: the slower one rules, but near balance each waits for the other now and then,
-    // so the smooth maximum (h^4 + d^4)^(1/4) is closer than max(h, d).
+    // Host and device run asynchronously: the slower one rules, but near balance each waits for the
+    // other now and then, so the smooth maximum (h^4 + d^4)^(1/4) is closer than max(h, d).
     const double device = (forward.total() + backward.total() + recompute.total()) / kSecond;
     const double host = (forward.host + backward.host + recompute.host) / kSecond;
     if (host <= 0) return {};
@@ -21,9 +22,9 @@ Seconds StageCost::launch() const {
 
 namespace {
 
-/// Layers before stage `index` (index = stages: all). When the stages do not divide the layers, some
-/// hold one layer less: the last first (it has the head), then the first (the embedding), then from
-/// the back.
+/// Layers before stage `index` (index = stages: all). When the stages do not divide the layers,
+/// some hold one layer less: the last first (it has the head), then the first (the embedding), then
+/// from the back.
 int layers_before(int layers, int stages, int index) {
     const int most = (layers + stages - 1) / stages;
     const int spare = most * stages - layers;
@@ -31,7 +32,8 @@ int layers_before(int layers, int stages, int index) {
     const int first_is_short = spare >= 2 ? 1 : 0;
     // The other short stages sit at stages - 1, stages - 2, ...
     const int back = spare - first_is_short;
-    const int short_before = (index > 0 ? first_is_short : 0) + std::max(0, index - (stages - back));
+    const int short_before =
+        (index > 0 ? first_is_short : 0) + std::max(0, index - (stages - back));
     return most * index - short_before;
 }
 
@@ -48,7 +50,8 @@ StageLayers stage_layers(const workload::Model& m, int stages, int index) {
 int middle_stage(const workload::Model& m, int stages) {
     if (!m.moe) return 1;
     int index = 1;
-    while (index < stages - 2 && layers_before(m.layers, stages, index) < m.moe->dense_layers) ++index;
+    while (index < stages - 2 && layers_before(m.layers, stages, index) < m.moe->dense_layers)
+        ++index;
     return index;
 }
 

@@ -1,5 +1,5 @@
-// The step, assembled: layers -> stages -> pipeline -> data parallelism -> optimizer -> stragglers. Each line is one
-// term of docs/model/README.md; the terms sum to the total exactly.
+// The step, assembled: layers -> stages -> pipeline -> data parallelism -> optimizer -> stragglers.
+// Each line is one term of docs/model/README.md; the terms sum to the total exactly.
 
 #include "trainyard/perf/predict.hpp"
 
@@ -57,7 +57,8 @@ struct KeyHash {
     }
 };
 
-StageCost stage_cost(const Costs& costs, StageLayers layers, Recompute recompute, bool embedding, bool head) {
+StageCost stage_cost(const Costs& costs, StageLayers layers, Recompute recompute, bool embedding,
+                     bool head) {
     StageCost s;
     const auto add = [&](const LayerCost& c, double n) {
         if (n <= 0) return;
@@ -94,7 +95,8 @@ struct Predictor::State {
         const int key = static_cast<int>(p) * 1000 + static_cast<int>(&stack - stacks().data());
         const auto it = devices.find(key);
         if (it != devices.end()) return it->second;
-        return devices.emplace(key, make_device(*cluster.accelerator, p, stack, *constants)).first->second;
+        return devices.emplace(key, make_device(*cluster.accelerator, p, stack, *constants))
+            .first->second;
     }
 
     const Costs& costs(const Training& t, const Stack& stack, const Device& d) {
@@ -147,7 +149,8 @@ Seconds send_time(const Model& m, const Training& t, const Device& d, const Netw
     return point_to_point(n, inside ? Hop::inside_node : Hop::across_nodes, n.per_node, size);
 }
 
-void fill_compute(StepBreakdown& s, const StageCost& stage, double micro_batches, const Costs& costs, bool has_head) {
+void fill_compute(StepBreakdown& s, const StageCost& stage, double micro_batches,
+                  const Costs& costs, bool has_head) {
     const PassCost head = has_head ? costs.edge.head_forward : PassCost{};
     const PassCost head_back = has_head ? costs.edge.head_backward : PassCost{};
     const Seconds head_compute = head.compute() + head_back.compute();
@@ -156,7 +159,8 @@ void fill_compute(StepBreakdown& s, const StageCost& stage, double micro_batches
     s.head_loss = micro_batches * head_compute;
     s.gemm = micro_batches * (sum.gemm - head.gemm - head_back.gemm);
     s.attention = micro_batches * sum.attention;
-    s.memory_bound = micro_batches * (sum.memory_bound - head.memory_bound - head_back.memory_bound);
+    s.memory_bound =
+        micro_batches * (sum.memory_bound - head.memory_bound - head_back.memory_bound);
     s.launch = micro_batches * stage.launch();
     s.recompute = micro_batches * stage.recompute.compute();
     sum += stage.recompute;
@@ -166,9 +170,9 @@ void fill_compute(StepBreakdown& s, const StageCost& stage, double micro_batches
 }
 
 Seconds sum_of(const StepBreakdown& s) {
-    return s.gemm + s.attention + s.memory_bound + s.head_loss + s.recompute + s.launch + s.tensor_comm +
-           s.expert_comm + s.context_comm + s.pipeline_comm + s.pipeline_bubble + s.data_comm + s.optimizer +
-           s.straggler;
+    return s.gemm + s.attention + s.memory_bound + s.head_loss + s.recompute + s.launch +
+           s.tensor_comm + s.expert_comm + s.context_comm + s.pipeline_comm + s.pipeline_bubble +
+           s.data_comm + s.optimizer + s.straggler;
 }
 
 }  // namespace
@@ -189,7 +193,8 @@ Prediction Predictor::predict(const Training& t) {
     in.chunks = p.virtual_stages;
     in.micro_batches = static_cast<int>(micro);
     in.first = stage_cost(costs, stage_layers(st.model, stages, 0), t.recompute, true, stages == 1);
-    if (stages > 1) in.last = stage_cost(costs, stage_layers(st.model, stages, last), t.recompute, false, true);
+    if (stages > 1)
+        in.last = stage_cost(costs, stage_layers(st.model, stages, last), t.recompute, false, true);
     if (stages > 2) {
         const StageLayers layers = stage_layers(st.model, stages, middle_stage(st.model, stages));
         in.middle = stage_cost(costs, layers, t.recompute, false, false);
@@ -202,16 +207,19 @@ Prediction Predictor::predict(const Training& t) {
     fill_compute(s, pipe.busiest, micro, costs, pipe.last_is_busiest);
     s.pipeline_bubble = pipe.bubble;
     s.pipeline_comm = pipe.comm;
-    const double overhead_ms = stack.step_overhead_ms > 0 ? stack.step_overhead_ms : c.step_overhead_ms;
+    const double overhead_ms =
+        stack.step_overhead_ms > 0 ? stack.step_overhead_ms : c.step_overhead_ms;
     s.launch += pipe.scheduler + overhead_ms * kMillisecond;
 
     const int heavy = pipe.last_is_busiest ? last : 0;
-    DataParallelInput dp{stage_parameters(st.model, st.count, t, heavy), t, pipe.busiest.forward.total(),
-                         pipe.busiest.backward.total() + pipe.busiest.recompute.total(), static_cast<int>(micro)};
+    DataParallelInput dp{
+        stage_parameters(st.model, st.count, t, heavy), t, pipe.busiest.forward.total(),
+        pipe.busiest.backward.total() + pipe.busiest.recompute.total(), static_cast<int>(micro)};
     const DataParallelTime data = data_parallel_time(dp, st.network, c, stack);
     s.data_comm = data.exposed + data.slowdown;
-    const double local = dp.parameters.trainable_share * (dp.parameters.dense / optimizer_shards(p, false) +
-                                                          dp.parameters.expert / optimizer_shards(p, true));
+    const double local =
+        dp.parameters.trainable_share * (dp.parameters.dense / optimizer_shards(p, false) +
+                                         dp.parameters.expert / optimizer_shards(p, true));
     s.optimizer = optimizer_time(t.optimizer, local, d, stack);
     const double devices = p.devices();
     s.straggler = sum_of(s) * (c.straggler * std::sqrt(2 * std::log(std::max(1.0, devices))));
@@ -231,13 +239,15 @@ Prediction Predictor::predict(const Training& t) {
 }
 
 MemoryBreakdown Predictor::memory(const Training& t) {
-    return memory_of(state_->model, state_->count, t, *state_->cluster.accelerator, *state_->constants, stack_of(t));
+    return memory_of(state_->model, state_->count, t, *state_->cluster.accelerator,
+                     *state_->constants, stack_of(t));
 }
 
 Seconds Predictor::lower_bound(const Training& t) {
     const Device& d = state_->device(t.precision, stack_of(t));
     const StepFlop flop = step_flop(state_->model, t);
-    // 16-bit attention never beats the GEMM rate, so all FLOP at the GEMM rate is a bound; causal: half the scores.
+    // 16-bit attention never beats the GEMM rate, so all FLOP at the GEMM rate is a bound; causal:
+    // half the scores.
     const Flop least = std::min(flop.causal, flop.full);
     const FlopPerSecond rate = std::max(d.matmul_rate, d.attention_rate);
     return least / (rate * double(t.parallel.devices()));

@@ -14,7 +14,9 @@ class RowReader {
     RowReader(const doc::CsvTable& table, std::size_t row, std::vector<Diagnostic>& problems)
         : table_(table), row_(row), problems_(problems) {}
 
-    std::string text(std::string_view column) const { return std::string(table_.cell(row_, column)); }
+    std::string text(std::string_view column) const {
+        return std::string(table_.cell(row_, column));
+    }
 
     bool flag(std::string_view column) {
         const std::string v = text(column);
@@ -27,7 +29,8 @@ class RowReader {
         return v.value_or(1);
     }
     template <typename E>
-    E choice(std::string_view column, std::initializer_list<std::pair<std::string_view, E>> choices) {
+    E choice(std::string_view column,
+             std::initializer_list<std::pair<std::string_view, E>> choices) {
         const std::string v = text(column);
         for (const auto& [word, value] : choices) {
             if (v == word) return value;
@@ -54,12 +57,14 @@ Stack read_stack(RowReader r) {
     s.name = r.text("name");
     s.framework_prefix = r.text("framework_prefix");
     s.attention = r.choice<workload::AttentionKernel>(
-        "attention", {{"flash", workload::AttentionKernel::flash}, {"unfused", workload::AttentionKernel::unfused}});
+        "attention", {{"flash", workload::AttentionKernel::flash},
+                      {"unfused", workload::AttentionKernel::unfused}});
     s.hopper_attention = r.flag("hopper_attention");
     s.selective_gemm = r.number("selective_gemm", 0);
     s.moe_graphs = r.flag("moe_graphs");
-    s.fusion = r.choice<Fusion>("fusion",
-                                {{"fused", Fusion::fused}, {"eager", Fusion::eager}, {"compiled", Fusion::compiled}});
+    s.fusion = r.choice<Fusion>(
+        "fusion",
+        {{"fused", Fusion::fused}, {"eager", Fusion::eager}, {"compiled", Fusion::compiled}});
     s.host = r.choice<HostMode>("host", {{"eager", HostMode::eager}, {"graphs", HostMode::graphs}});
     s.data_overlap = r.flag("data_overlap");
     s.expert_once_per_node = r.flag("expert_once_per_node");
@@ -85,7 +90,8 @@ Result<std::vector<Stack>> parse_stacks(std::string_view csv, std::string_view f
     if (!table) return table.error();
     std::vector<Diagnostic> problems;
     std::vector<Stack> all;
-    for (std::size_t row = 0; row < table->size(); ++row) all.push_back(read_stack(RowReader(*table, row, problems)));
+    for (std::size_t row = 0; row < table->size(); ++row)
+        all.push_back(read_stack(RowReader(*table, row, problems)));
     if (!problems.empty()) return bad_input(std::move(problems));
     return all;
 }
@@ -93,7 +99,8 @@ Result<std::vector<Stack>> parse_stacks(std::string_view csv, std::string_view f
 const std::vector<Stack>& stacks() {
     static const std::vector<Stack> all = [] {
         auto parsed = parse_stacks(embedded_files().at("stacks.csv"), "stacks.csv");
-        TRAINYARD_ASSERT(parsed.has_value() && !parsed->empty(), "the embedded stacks parse; a test checks it");
+        TRAINYARD_ASSERT(parsed.has_value() && !parsed->empty(),
+                         "the embedded stacks parse; a test checks it");
         return *parsed;
     }();
     return all;

@@ -43,7 +43,8 @@ std::vector<Subset> headline(const std::vector<Scored>& all) {
             {"all rows", scored_with(all, [](const Scored&) { return true; })}};
 }
 
-std::vector<Subset> split_by(const Rows& rows, const std::function<std::string(const Scored&)>& key) {
+std::vector<Subset> split_by(const Rows& rows,
+                             const std::function<std::string(const Scored&)>& key) {
     std::map<std::string, Rows> parts;
     for (const Scored* s : rows) parts[key(*s)].push_back(s);
     std::vector<Subset> subsets;
@@ -54,11 +55,13 @@ std::vector<Subset> split_by(const Rows& rows, const std::function<std::string(c
 }
 
 std::string error_table(const std::string& title, const std::vector<Subset>& subsets) {
-    std::string out = fmt::format("{:<46} {:>5} {:>8} {:>8} {:>8} {:>9}\n", title, "n", "median", "p90", "bias", "in band");
+    std::string out = fmt::format("{:<46} {:>5} {:>8} {:>8} {:>8} {:>9}\n", title, "n", "median",
+                                  "p90", "bias", "in band");
     for (const Subset& s : subsets) {
         const ErrorSummary e = summarise(s.rows);
-        out += fmt::format("{:<46} {:>5} {:>6.1f} % {:>6.1f} % {:>+6.1f} % {:>7.0f} %\n", s.name.substr(0, 46), e.n,
-                           100 * e.median, 100 * e.p90, 100 * e.bias, 100 * e.covered);
+        out += fmt::format("{:<46} {:>5} {:>6.1f} % {:>6.1f} % {:>+6.1f} % {:>7.0f} %\n",
+                           s.name.substr(0, 46), e.n, 100 * e.median, 100 * e.p90, 100 * e.bias,
+                           100 * e.covered);
     }
     return out + "\n";
 }
@@ -101,38 +104,48 @@ MemoryScore memory_score(const std::vector<Scored>& all) {
 std::string memory_table(const std::vector<Scored>& all) {
     const MemoryScore m = memory_score(all);
     return fmt::format(
-        "Memory: {} rows with a measured peak: median error {:.1f} %, p90 {:.1f} %, bias {:+.1f} %\n"
-        "  said \"fits\" for {} of {} runs that ran out; said \"does not fit\" for {} of {} runs that ran\n\n",
-        m.error.n, 100 * m.error.median, 100 * m.error.p90, 100 * m.error.bias, m.fits_but_ran_out, m.ran_out,
-        m.ran_but_does_not_fit, m.ran);
+        "Memory: {} rows with a measured peak: median error {:.1f} %, p90 {:.1f} %, bias {:+.1f} "
+        "%\n"
+        "  said \"fits\" for {} of {} runs that ran out; said \"does not fit\" for {} of {} runs "
+        "that ran\n\n",
+        m.error.n, 100 * m.error.median, 100 * m.error.p90, 100 * m.error.bias, m.fits_but_ran_out,
+        m.ran_out, m.ran_but_does_not_fit, m.ran);
 }
 
 std::string ranking_table(const Rows& rows) {
     const Ranking r = rank_groups(rows);
     return fmt::format(
-        "Order of alternatives: {} groups, {} pairs that differ by more than 3 %: {:.1f} % in the right order\n"
+        "Order of alternatives: {} groups, {} pairs that differ by more than 3 %: {:.1f} % in the "
+        "right order\n"
         "  our choice against the measured best: {:.1f} % slower on average, {:.1f} % at worst\n\n",
-        r.groups, r.pairs, r.pairs > 0 ? 100.0 * static_cast<double>(r.ordered) / static_cast<double>(r.pairs) : 0,
+        r.groups, r.pairs,
+        r.pairs > 0 ? 100.0 * static_cast<double>(r.ordered) / static_cast<double>(r.pairs) : 0,
         100 * r.mean_regret, 100 * r.worst_regret);
 }
 
 /// The term that the model leans on most, as a lead for why a row is off.
 std::string dominant_term(const Scored& s) {
     const perf::StepBreakdown& b = s.prediction.step;
-    const std::pair<Seconds, const char*> terms[] = {
-        {b.tensor_comm, "tensor communication"}, {b.expert_comm, "expert all-to-all"},
-        {b.data_comm, "data-parallel communication"}, {b.pipeline_bubble, "pipeline bubble"},
-        {b.pipeline_comm, "pipeline sends"}, {b.launch, "host launch floor"},
-        {b.memory_bound, "memory-bound kernels"}, {b.attention, "attention kernels"}, {b.optimizer, "optimizer"}};
-    const auto* best = std::max_element(std::begin(terms), std::end(terms),
-                                        [](const auto& x, const auto& y) { return x.first < y.first; });
+    const std::pair<Seconds, const char*> terms[] = {{b.tensor_comm, "tensor communication"},
+                                                     {b.expert_comm, "expert all-to-all"},
+                                                     {b.data_comm, "data-parallel communication"},
+                                                     {b.pipeline_bubble, "pipeline bubble"},
+                                                     {b.pipeline_comm, "pipeline sends"},
+                                                     {b.launch, "host launch floor"},
+                                                     {b.memory_bound, "memory-bound kernels"},
+                                                     {b.attention, "attention kernels"},
+                                                     {b.optimizer, "optimizer"}};
+    const auto* best =
+        std::max_element(std::begin(terms), std::end(terms),
+                         [](const auto& x, const auto& y) { return x.first < y.first; });
     return best->second;
 }
 
 std::string likely_reason(const Scored& s) {
     std::string reason = fmt::format("after GEMMs, {} lead", dominant_term(s));
     if (s.run->recompute_unknown) reason += "; recompute not stated";
-    if (!s.run->assumptions.empty() && s.run->assumptions.back().rfind("network", 0) == 0) reason += "; network assumed";
+    if (!s.run->assumptions.empty() && s.run->assumptions.back().rfind("network", 0) == 0)
+        reason += "; network assumed";
     if (s.run->ran_out_of_memory) reason += "; the run failed";
     return reason;
 }
@@ -144,9 +157,10 @@ std::string worst_table(Rows rows, std::size_t count) {
     rows.resize(std::min(rows.size(), count));
     std::string out = "Worst rows\n";
     for (const Scored* s : rows) {
-        out += fmt::format("  {:<20} {:<26} measured {:>9} predicted {:>9} {:>+7.1f} %  {}\n", s->run->id,
-                           s->run->model_name.substr(0, 26), format_duration(*s->run->step),
-                           format_duration(*s->predicted_step), 100 * *s->error, likely_reason(*s));
+        out += fmt::format("  {:<20} {:<26} measured {:>9} predicted {:>9} {:>+7.1f} %  {}\n",
+                           s->run->id, s->run->model_name.substr(0, 26),
+                           format_duration(*s->run->step), format_duration(*s->predicted_step),
+                           100 * *s->error, likely_reason(*s));
     }
     return out + "\n";
 }
@@ -183,7 +197,8 @@ doc::Node row_json(const Scored& s) {
     n.set("predicted", *s.predicted_step / kSecond);
     if (s.error) n.set("error", *s.error);
     doc::Node memory = doc::Node::map();
-    memory.set("measured_bytes", s.run->memory ? doc::Node::number(*s.run->memory / kByte) : doc::Node());
+    memory.set("measured_bytes",
+               s.run->memory ? doc::Node::number(*s.run->memory / kByte) : doc::Node());
     memory.set("predicted_bytes", *s.predicted_memory / kByte);
     memory.set("fits", s.fits);
     n.set("memory", std::move(memory));
@@ -196,11 +211,16 @@ std::string render_text(const std::vector<Scored>& all) {
     const Rows tuned = scored_with(all, is_tuned);
     std::string out = error_table("Step-time error", headline(all));
     const ErrorSummary grouped = summarise_by_group(tuned);
-    out += fmt::format("Each GROUP counted once, tier 1 tuned: {} groups, median {:.1f} %, p90 {:.1f} %, bias {:+.1f} %\n\n",
-                       grouped.n, 100 * grouped.median, 100 * grouped.p90, 100 * grouped.bias);
-    out += error_table("Tier 1 tuned by accelerator", split_by(tuned, [](const Scored& s) { return s.run->accelerator; }));
-    out += error_table("Tier 1 tuned by source", split_by(tuned, [](const Scored& s) { return s.run->source; }));
-    out += error_table("Tier 1 tuned by parallelism", split_by(tuned, [](const Scored& s) { return s.run->mapping; }));
+    out += fmt::format(
+        "Each GROUP counted once, tier 1 tuned: {} groups, median {:.1f} %, p90 {:.1f} %, bias "
+        "{:+.1f} %\n\n",
+        grouped.n, 100 * grouped.median, 100 * grouped.p90, 100 * grouped.bias);
+    out += error_table("Tier 1 tuned by accelerator",
+                       split_by(tuned, [](const Scored& s) { return s.run->accelerator; }));
+    out += error_table("Tier 1 tuned by source",
+                       split_by(tuned, [](const Scored& s) { return s.run->source; }));
+    out += error_table("Tier 1 tuned by parallelism",
+                       split_by(tuned, [](const Scored& s) { return s.run->mapping; }));
     out += memory_table(all);
     out += ranking_table(tuned);
     out += worst_table(tuned, 10);
@@ -209,10 +229,14 @@ std::string render_text(const std::vector<Scored>& all) {
 
 std::string render_markdown(const std::vector<Scored>& all) {
     return "# Predictions against measured runs\n\n"
-           "Written by `trainyard validate RUNS.csv --markdown` on a collection of published training runs; a test compares\n"
-           "this page with what the binary prints. Error = predicted / measured - 1 on step time. \"In band\" = share of rows\n"
-           "inside the 80 % range that `plan` and `predict` print (docs/model/ranges.md). The constants were fitted on the\n"
-           "tier 1 tuned rows by `tools/fit_constants.py`; how well that carries over to groups it has not seen:\n"
+           "Written by `trainyard validate RUNS.csv --markdown` on a collection of published "
+           "training runs; a test compares\n"
+           "this page with what the binary prints. Error = predicted / measured - 1 on step time. "
+           "\"In band\" = share of rows\n"
+           "inside the 80 % range that `plan` and `predict` print (docs/model/ranges.md). The "
+           "constants were fitted on the\n"
+           "tier 1 tuned rows by `tools/fit_constants.py`; how well that carries over to groups it "
+           "has not seen:\n"
            "`tools/fit_constants.py RUNS.csv --holdout` (docs/model/constants.md).\n\n```\n" +
            render_text(all) + "```\n";
 }
@@ -226,7 +250,8 @@ doc::Node render_json(const std::vector<Scored>& all) {
     summary.set("tier 1 tuned, each group once", summary_json(summarise_by_group(tuned)));
     const MemoryScore m = memory_score(all);
     doc::Node memory = summary_json(m.error);
-    memory.set("fits_but_ran_out", m.fits_but_ran_out).set("ran_but_does_not_fit", m.ran_but_does_not_fit);
+    memory.set("fits_but_ran_out", m.fits_but_ran_out)
+        .set("ran_but_does_not_fit", m.ran_but_does_not_fit);
     summary.set("memory", std::move(memory));
     const Ranking r = rank_groups(tuned);
     doc::Node ranking = doc::Node::map();

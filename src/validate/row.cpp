@@ -13,7 +13,8 @@ std::optional<double> Row::number(std::string_view column) const {
     return v && *v > 0 ? v : std::nullopt;
 }
 
-/// Far beyond any real count, and small enough that four times it, or the sum of two, is still an int.
+/// Far beyond any real count, and small enough that four times it, or the sum of two, is still an
+/// int.
 constexpr double kMostCount = 1e8;
 /// The importers refuse larger models too; below it every parameter count is exact.
 constexpr double kMostParameters = 1e15;
@@ -33,7 +34,8 @@ bool has_any(std::string_view text, std::initializer_list<std::string_view> word
     return false;
 }
 
-/// A built-in model of the same shape brings what the row cannot say: head size, MLA, shared experts, norms.
+/// A built-in model of the same shape brings what the row cannot say: head size, MLA, shared
+/// experts, norms.
 const Model* built_in(const Row& r, int layers, int hidden, int heads) {
     static const std::vector<Model> all = [] {
         std::vector<Model> models;
@@ -43,8 +45,8 @@ const Model* built_in(const Row& r, int layers, int hidden, int heads) {
         return models;
     }();
     const int experts = r.count("moe_experts").value_or(0);
-    // Dense shapes coincide by chance (24 x 1,024 x 16 is GPT-2 medium, OPT, BLOOM and BERT); only a row that says its
-    // shape is a public model's may borrow from one.
+    // Dense shapes coincide by chance (24 x 1,024 x 16 is GPT-2 medium, OPT, BLOOM and BERT); only
+    // a row that says its shape is a public model's may borrow from one.
     if (experts == 0 && !has_any(r.text("notes"), {"ARCH:public-config"})) return nullptr;
     const bool bidirectional = has_any(to_lower(r.text("model_name")), {"bert", "vit", "clip"});
     for (const Model& m : all) {
@@ -70,7 +72,8 @@ void shape_of_vision(Model& m) {
 
 tl::expected<Model, std::string> model_of_row(const Row& r, std::vector<std::string>& assumptions) {
     const auto layers = r.count("layers"), hidden = r.count("hidden"), heads = r.count("heads");
-    if (!layers || !hidden || !heads) return tl::unexpected(std::string("the model's shape is not stated"));
+    if (!layers || !hidden || !heads)
+        return tl::unexpected(std::string("the model's shape is not stated"));
     if (const Model* known = built_in(r, *layers, *hidden, *heads)) return *known;
     const std::string name = to_lower(r.text("model_name"));
     Model m;
@@ -79,13 +82,16 @@ tl::expected<Model, std::string> model_of_row(const Row& r, std::vector<std::str
     m.hidden = *hidden;
     m.heads = *heads;
     m.kv_heads = r.count("kv_heads").value_or(*heads);
-    if (*hidden % *heads != 0) return tl::unexpected(std::string("heads do not divide the hidden size"));
+    if (*hidden % *heads != 0)
+        return tl::unexpected(std::string("heads do not divide the hidden size"));
     m.head_dim = *hidden / *heads;
-    m.gated_mlp = has_any(name, {"llama", "qwen", "mixtral", "mistral", "deepseek", "gpt oss", "kimi", "gemma"});
+    m.gated_mlp = has_any(
+        name, {"llama", "qwen", "mixtral", "mistral", "deepseek", "gpt oss", "kimi", "gemma"});
     m.ffn_hidden = r.count("ffn_hidden").value_or(4 * *hidden);
     const bool multilingual = r.text("notes").find("vocab ~250k") != std::string::npos;
     m.vocab = r.count("vocab").value_or(multilingual ? 250880 : 51200);
-    if (!r.count("vocab") && !multilingual) assumptions.push_back("vocabulary not stated: 51,200 (GPT-2's padded for TP)");
+    if (!r.count("vocab") && !multilingual)
+        assumptions.push_back("vocabulary not stated: 51,200 (GPT-2's padded for TP)");
     m.causal = !has_any(name, {"bert", "vit", "clip"});
     m.tied_embeddings = !m.gated_mlp;
     m.max_positions = r.count("seq_len").value_or(2048);

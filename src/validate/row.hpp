@@ -25,8 +25,10 @@ class Row {
     std::size_t index_;
 };
 
-/// The model's shape: a built-in model with the same layers, hidden size and heads if there is one, else the row's
-/// own numbers with 4h and a 51,200-entry vocabulary where the row is silent. The error is the reason for skipping.
-tl::expected<workload::Model, std::string> model_of_row(const Row& r, std::vector<std::string>& assumptions);
+/// The model's shape: a built-in model with the same layers, hidden size and heads if there is one,
+/// else the row's own numbers with 4h and a 51,200-entry vocabulary where the row is silent. The
+/// error is the reason for skipping.
+tl::expected<workload::Model, std::string> model_of_row(const Row& r,
+                                                        std::vector<std::string>& assumptions);
 
 }  // namespace trainyard::validate

@@ -1,5 +1,5 @@
-// Reads the runs CSV. A row becomes a model shape, a mapping, a cluster and a measured step time; every value that the
-// source leaves out is filled by a stated rule and recorded as an assumption.
+// Reads the runs CSV. A row becomes a model shape, a mapping, a cluster and a measured step time;
+// every value that the source leaves out is filled by a stated rule and recorded as an assumption.
 
 #include "trainyard/validate/runs.hpp"
 
@@ -19,10 +19,14 @@ using workload::Zero;
 
 std::string_view to_string(Quantity q) {
     switch (q) {
-        case Quantity::step_time: return "step time";
-        case Quantity::tokens_per_second: return "tokens/s";
-        case Quantity::tflops: return "TFLOP/s";
-        case Quantity::mfu: return "MFU";
+        case Quantity::step_time:
+            return "step time";
+        case Quantity::tokens_per_second:
+            return "tokens/s";
+        case Quantity::tflops:
+            return "TFLOP/s";
+        case Quantity::mfu:
+            return "MFU";
     }
     return "";
 }
@@ -40,7 +44,9 @@ std::string group_of(std::string_view notes) {
     return std::string(rest.substr(0, rest.find(';')));
 }
 
-bool contains(std::string_view text, std::string_view word) { return text.find(word) != std::string_view::npos; }
+bool contains(std::string_view text, std::string_view word) {
+    return text.find(word) != std::string_view::npos;
+}
 
 workload::Method method_of(const Row& r) {
     const std::string name = to_lower(r.text("model_name"));
@@ -112,7 +118,8 @@ std::optional<std::string> read_mapping(const Row& r, const perf::Stack& stack, 
     if (t.global_batch < 1) return "the global batch is not stated";
     if (contains(o.accelerator, "Trn")) t = perf::merge_neuron_cores(t, devices);
     if (p.devices() != devices) {
-        return "tp x pp x dp x cp = " + std::to_string(p.devices()) + " is not " + std::to_string(devices);
+        return "tp x pp x dp x cp = " + std::to_string(p.devices()) + " is not " +
+               std::to_string(devices);
     }
     if (t.micro_batch < 1) return "the micro-batch is not stated";
     if (p.pipeline > 1 && contains(r.text("notes"), "local batch (LBS) put in micro_batch")) {
@@ -134,7 +141,8 @@ void read_recompute(const Row& r, Observation& o) {
     o.assumptions.push_back("recompute is not stated: the lightest mode that fits in memory");
 }
 
-std::optional<std::string> read_cluster(const Row& r, const catalog::Catalog& catalog, Observation& o) {
+std::optional<std::string> read_cluster(const Row& r, const catalog::Catalog& catalog,
+                                        Observation& o) {
     const catalog::Accelerator* a = catalog.accelerator(o.accelerator);
     if (a == nullptr) return "accelerator \"" + o.accelerator + "\" is not in the catalog";
     if (!a->peak_for(catalog::Precision::bf16) && !a->peak_for(catalog::Precision::fp16)) {
@@ -156,8 +164,11 @@ std::optional<std::string> read_cluster(const Row& r, const catalog::Catalog& ca
         c.inter.per_node = *gbps * kGbitPerSecond;
         return std::nullopt;
     }
-    // Reference designs: one 400 Gbit/s port per Hopper or Blackwell GPU, one 200 Gbit/s port per A100 (DGX SuperPOD).
-    const double each = contains(a->architecture, "Ampere") ? 200 : contains(a->architecture, "Volta") ? 50 : 400;
+    // Reference designs: one 400 Gbit/s port per Hopper or Blackwell GPU, one 200 Gbit/s port per
+    // A100 (DGX SuperPOD).
+    const double each = contains(a->architecture, "Ampere")  ? 200
+                        : contains(a->architecture, "Volta") ? 50
+                                                             : 400;
     c.inter.per_node = each * c.accelerators_per_node * kGbitPerSecond;
     o.assumptions.push_back("network not stated: the vendor's reference design");
     return std::nullopt;
@@ -169,7 +180,8 @@ void read_measurement(const Row& r, Observation& o) {
     const double tokens = double(o.training.global_batch) * o.training.sequence;
     if (const auto step = r.number("measured_step_s")) {
         o.step = *step * kSecond;
-        const bool derived = contains(r.text("notes"), "DERIVED:step_s") || contains(r.text("notes"), "step_s=");
+        const bool derived =
+            contains(r.text("notes"), "DERIVED:step_s") || contains(r.text("notes"), "step_s=");
         o.quantity = derived ? Quantity::tokens_per_second : Quantity::step_time;
         return;
     }
@@ -179,7 +191,8 @@ void read_measurement(const Row& r, Observation& o) {
         return;
     }
     const perf::Prediction p = perf::Predictor(o.model, o.cluster).predict(o.training);
-    const bool hardware = contains(r.text("notes"), "HWFLOPS") || contains(r.text("notes"), "hardware FLOPs");
+    const bool hardware =
+        contains(r.text("notes"), "HWFLOPS") || contains(r.text("notes"), "hardware FLOPs");
     const Flop counted = hardware ? p.hardware_flop : p.model_flop_full;
     if (const auto tflops = r.number("measured_tflops_per_accel")) {
         o.step = counted / (*tflops * devices * kTFlopPerSecond);
@@ -236,11 +249,15 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     }
     o.training.stack = stack->name;
     o.training.attention = stack->attention;
-    if (contains(r.text("notes"), "flash-attn")) o.training.attention = workload::AttentionKernel::flash;
+    if (contains(r.text("notes"), "flash-attn"))
+        o.training.attention = workload::AttentionKernel::flash;
     o.training.method = method_of(r);
-    if (o.training.method == workload::Method::lora || o.training.method == workload::Method::qlora) {
-        o.training.optimizer = workload::Optimizer::adamw_bf16;  // PEFT updates adapters in the base model's dtype
-        o.training.lora = workload::Lora{.rank = 16, .train_embeddings = contains(o.model_name, "(emb)")};
+    if (o.training.method == workload::Method::lora ||
+        o.training.method == workload::Method::qlora) {
+        o.training.optimizer =
+            workload::Optimizer::adamw_bf16;  // PEFT updates adapters in the base model's dtype
+        o.training.lora =
+            workload::Lora{.rank = 16, .train_embeddings = contains(o.model_name, "(emb)")};
     }
     if (stack->name == "pytorch-fsdp") o.training.optimizer = workload::Optimizer::adamw_bf16;
     const auto precision = precision_of(r.text("precision"));
@@ -256,11 +273,15 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
 
 }  // namespace
 
-Result<std::vector<Observation>> read_runs(const doc::CsvTable& table, const catalog::Catalog& catalog) {
-    for (const char* column : {"id", "layers", "hidden", "heads", "seq_len", "accelerator", "n_accel", "framework"}) {
+Result<std::vector<Observation>> read_runs(const doc::CsvTable& table,
+                                           const catalog::Catalog& catalog) {
+    for (const char* column :
+         {"id", "layers", "hidden", "heads", "seq_len", "accelerator", "n_accel", "framework"}) {
         if (!table.has(column)) {
-            return bad_input({Severity::error, {table.file(), 1, 0},
-                              std::string("the column \"") + column + "\" is missing", "",
+            return bad_input({Severity::error,
+                              {table.file(), 1, 0},
+                              std::string("the column \"") + column + "\" is missing",
+                              "",
                               "see docs/reference/runs-csv.md for the columns"});
         }
     }

@@ -14,14 +14,16 @@ perf::Prediction predict_with(perf::Predictor& p, workload::Training t, Recomput
     return p.predict(t);
 }
 
-/// Where the source is silent on recompute: as few layers as make it fit (Megatron's --recompute-num-layers), so the
-/// step lies between the modes in the same proportion as the memory.
+/// Where the source is silent on recompute: as few layers as make it fit (Megatron's
+/// --recompute-num-layers), so the step lies between the modes in the same proportion as the
+/// memory.
 perf::Prediction predict_lightest(perf::Predictor& p, const workload::Training& t) {
     const perf::Prediction none = predict_with(p, t, Recompute::none);
     if (none.memory.fits()) return none;
     perf::Prediction full = predict_with(p, t, Recompute::full);
     if (!full.memory.fits()) return full;
-    const double share = (none.memory.total - none.memory.capacity) / (none.memory.total - full.memory.total);
+    const double share =
+        (none.memory.total - none.memory.capacity) / (none.memory.total - full.memory.total);
     full.step.recompute *= share;
     full.step.total = none.step.total + share * (full.step.total - none.step.total);
     full.memory.total = none.memory.capacity;
@@ -45,14 +47,17 @@ Scored score_one(const Observation& run, const perf::Constants& constants) {
         return s;
     }
     perf::Predictor predictor(run.model, run.cluster, constants);
-    s.prediction = run.recompute_unknown ? predict_lightest(predictor, run.training) : predictor.predict(run.training);
+    s.prediction = run.recompute_unknown ? predict_lightest(predictor, run.training)
+                                         : predictor.predict(run.training);
     s.predicted_step = s.prediction.step.total;
     s.predicted_memory = s.prediction.memory.total;
     s.fits = s.prediction.memory.fits();
     if (run.step) s.error = *s.predicted_step / *run.step - 1;
     // Where recompute is not stated, the memory comparison would test our guess, not the model.
-    if (run.memory && !run.recompute_unknown) s.memory_error = *s.predicted_memory / *run.memory - 1;
-    if (!run.step && !run.ran_out_of_memory) s.skipped = "nothing was measured that can be compared";
+    if (run.memory && !run.recompute_unknown)
+        s.memory_error = *s.predicted_memory / *run.memory - 1;
+    if (!run.step && !run.ran_out_of_memory)
+        s.skipped = "nothing was measured that can be compared";
     return s;
 }
 
@@ -98,7 +103,8 @@ std::map<std::string, std::vector<const Scored*>> by_group(const std::vector<con
 }  // namespace
 
 ErrorSummary summarise_by_group(const std::vector<const Scored*>& rows) {
-    // Each group enters with the median of its rows' absolute errors, so that a sweep of 1,440 counts once.
+    // Each group enters with the median of its rows' absolute errors, so that a sweep of 1,440
+    // counts once.
     std::vector<double> medians, biases;
     for (const auto& [name, members] : by_group(rows)) {
         const ErrorSummary g = summarise(members);
@@ -115,24 +121,28 @@ ErrorSummary summarise_by_group(const std::vector<const Scored*>& rows) {
 
 namespace {
 
-/// One distinct configuration of a group: the median of its rows, which differ in software version or repetition only.
+/// One distinct configuration of a group: the median of its rows, which differ in software version
+/// or repetition only.
 struct Alternative {
     double measured, predicted;  ///< device-seconds per token, so that batch sizes compare
 };
 
-/// One job on one cluster: what a planner chooses among are the mappings, micro-batches, recompute and precision of it.
+/// One job on one cluster: what a planner chooses among are the mappings, micro-batches, recompute
+/// and precision of it.
 std::string cluster_key(const Observation& o) {
     const std::string shape = std::to_string(o.model.layers) + 'x' + std::to_string(o.model.hidden);
     return o.group + '|' + o.model_name + '|' + shape + '|' + o.accelerator + '|' +
-           std::to_string(o.cluster.accelerators) + '|' + std::to_string(o.training.sequence) + '|' +
-           std::to_string(o.training.global_batch);
+           std::to_string(o.cluster.accelerators) + '|' + std::to_string(o.training.sequence) +
+           '|' + std::to_string(o.training.global_batch);
 }
 
 std::string configuration_key(const workload::Training& t) {
     const workload::Parallelism& p = t.parallel;
     std::string key;
-    for (const int v : {p.data, p.tensor, p.pipeline, p.virtual_stages, p.context, p.expert, p.sequence_parallel ? 1 : 0,
-                        static_cast<int>(p.zero), t.micro_batch, static_cast<int>(t.recompute), static_cast<int>(t.precision), static_cast<int>(t.method)}) {
+    for (const int v : {p.data, p.tensor, p.pipeline, p.virtual_stages, p.context, p.expert,
+                        p.sequence_parallel ? 1 : 0, static_cast<int>(p.zero), t.micro_batch,
+                        static_cast<int>(t.recompute), static_cast<int>(t.precision),
+                        static_cast<int>(t.method)}) {
         key += std::to_string(v) + ',';
     }
     return key;
@@ -141,7 +151,8 @@ std::string configuration_key(const workload::Training& t) {
 std::vector<std::vector<Alternative>> alternatives_of(const std::vector<const Scored*>& rows) {
     std::map<std::string, std::map<std::string, std::vector<const Scored*>>> clusters;
     for (const Scored* r : rows) {
-        if (r->error) clusters[cluster_key(*r->run)][configuration_key(r->run->training)].push_back(r);
+        if (r->error)
+            clusters[cluster_key(*r->run)][configuration_key(r->run->training)].push_back(r);
     }
     std::vector<std::vector<Alternative>> all;
     for (const auto& [cluster, configurations] : clusters) {
@@ -151,7 +162,8 @@ std::vector<std::vector<Alternative>> alternatives_of(const std::vector<const Sc
             std::vector<double> measured, predicted;
             for (const Scored* r : repeats) {
                 const workload::Training& t = r->run->training;
-                const double per_token = r->run->cluster.accelerators / (double(t.global_batch) * t.sequence);
+                const double per_token =
+                    r->run->cluster.accelerators / (double(t.global_batch) * t.sequence);
                 measured.push_back(*r->run->step / kSecond * per_token);
                 predicted.push_back(*r->predicted_step / kSecond * per_token);
             }
@@ -174,12 +186,12 @@ void count_pairs(const std::vector<Alternative>& members, Ranking& ranking) {
 
 /// What the predicted best costs more than the measured best.
 double regret_of(const std::vector<Alternative>& members) {
-    const auto chosen = std::min_element(members.begin(), members.end(), [](const Alternative& a, const Alternative& b) {
-        return a.predicted < b.predicted;
-    });
-    const auto best = std::min_element(members.begin(), members.end(), [](const Alternative& a, const Alternative& b) {
-        return a.measured < b.measured;
-    });
+    const auto chosen = std::min_element(
+        members.begin(), members.end(),
+        [](const Alternative& a, const Alternative& b) { return a.predicted < b.predicted; });
+    const auto best = std::min_element(
+        members.begin(), members.end(),
+        [](const Alternative& a, const Alternative& b) { return a.measured < b.measured; });
     return chosen->measured / best->measured - 1;
 }
 

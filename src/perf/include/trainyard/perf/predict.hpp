@@ -1,6 +1,6 @@
 #pragma once
-// Step time and memory of one training configuration on one homogeneous cluster: an analytical model, one file and one
-// docs/model/ page per term. Pure and deterministic; no I/O.
+// Step time and memory of one training configuration on one homogeneous cluster: an analytical
+// model, one file and one docs/model/ page per term. Pure and deterministic; no I/O.
 
 #include <array>
 #include <memory>
@@ -34,22 +34,23 @@ struct Cluster {
     int nodes() const { return (accelerators + accelerators_per_node - 1) / accelerators_per_node; }
 };
 
-/// Where the time of one optimizer step goes. Exposed = not hidden behind compute. Sums to `total` exactly.
+/// Where the time of one optimizer step goes. Exposed = not hidden behind compute. Sums to `total`
+/// exactly.
 struct StepBreakdown {
-    Seconds gemm;             ///< matrix products of the busiest pipeline stage, all micro-batches
-    Seconds attention;        ///< score and value products with their softmax
-    Seconds memory_bound;     ///< norms, activations, residuals, dropout, rotary embedding
-    Seconds head_loss;        ///< logits and cross entropy
-    Seconds recompute;        ///< forward work done again in backward
-    Seconds launch;           ///< device idle because the host cannot launch kernels fast enough
-    Seconds tensor_comm;      ///< exposed
-    Seconds expert_comm;      ///< exposed all-to-all
-    Seconds context_comm;     ///< exposed
-    Seconds pipeline_comm;    ///< exposed
+    Seconds gemm;           ///< matrix products of the busiest pipeline stage, all micro-batches
+    Seconds attention;      ///< score and value products with their softmax
+    Seconds memory_bound;   ///< norms, activations, residuals, dropout, rotary embedding
+    Seconds head_loss;      ///< logits and cross entropy
+    Seconds recompute;      ///< forward work done again in backward
+    Seconds launch;         ///< device idle because the host cannot launch kernels fast enough
+    Seconds tensor_comm;    ///< exposed
+    Seconds expert_comm;    ///< exposed all-to-all
+    Seconds context_comm;   ///< exposed
+    Seconds pipeline_comm;  ///< exposed
     Seconds pipeline_bubble;
-    Seconds data_comm;        ///< exposed gradient reduction and weight gathering
+    Seconds data_comm;  ///< exposed gradient reduction and weight gathering
     Seconds optimizer;
-    Seconds straggler;        ///< waiting for the slowest of many devices
+    Seconds straggler;  ///< waiting for the slowest of many devices
     Seconds total;
 };
 
@@ -60,13 +61,13 @@ struct MemoryBreakdown {
     Bytes optimizer;    ///< moments and fp32 master copy
     Bytes activations;  ///< kept for backward, all micro-batches in flight on the heaviest stage
     Bytes logits;
-    Bytes gathered;     ///< ZeRO-3/FSDP units gathered at once, communication buckets
-    Bytes workspace;    ///< temporaries of the layer in flight
+    Bytes gathered;   ///< ZeRO-3/FSDP units gathered at once, communication buckets
+    Bytes workspace;  ///< temporaries of the layer in flight
     Bytes fragmentation;
-    Bytes runtime;      ///< CUDA/Neuron context, cuBLAS, NCCL buffers
+    Bytes runtime;  ///< CUDA/Neuron context, cuBLAS, NCCL buffers
     Bytes total;
-    Bytes capacity;     ///< usable on this device
-    int stage = 0;      ///< pipeline stage that is heaviest
+    Bytes capacity;  ///< usable on this device
+    int stage = 0;   ///< pipeline stage that is heaviest
     /// What must be there; the allocator gives cached, fragmented blocks back before it fails.
     Bytes needed() const { return total - fragmentation; }
     bool fits() const { return needed() <= capacity; }
@@ -78,36 +79,42 @@ struct MemoryBreakdown {
 struct Prediction {
     StepBreakdown step;
     MemoryBreakdown memory;
-    Flop model_flop;           ///< per step, all devices, forward + backward without recomputation (causal: half the scores)
-    Flop model_flop_full;      ///< the same counting the full score matrix (PaLM / Megatron convention)
-    Flop hardware_flop;        ///< with recomputation
+    Flop model_flop;  ///< per step, all devices, forward + backward without recomputation (causal:
+                      ///< half the scores)
+    Flop model_flop_full;  ///< the same counting the full score matrix (PaLM / Megatron convention)
+    Flop hardware_flop;    ///< with recomputation
     TokensPerSecond tokens_per_second;  ///< whole cluster
-    double mfu = 0;            ///< model_flop_full per second / (devices * vendor peak of the precision)
+    double mfu = 0;  ///< model_flop_full per second / (devices * vendor peak of the precision)
     double communication_share = 0;  ///< exposed communication / step
     double bubble_share = 0;
     std::vector<std::string> notes;  ///< assumptions made for inputs that were unknown
 };
 
-/// The fitted and cited constants of the model (data/perf/*.csv). Opaque here; see perf/constants.hpp.
+/// The fitted and cited constants of the model (data/perf/*.csv). Opaque here; see
+/// perf/constants.hpp.
 struct Constants;
 const Constants& default_constants();
 
-/// Fast repeated prediction on one accelerator: per-layer costs are memoised on (TP, CP, EP, micro-batch, …).
-/// Not thread-safe; make one per thread.
+/// Fast repeated prediction on one accelerator: per-layer costs are memoised on (TP, CP, EP,
+/// micro-batch, …). Not thread-safe; make one per thread.
 class Predictor {
   public:
-    Predictor(const workload::Model& model, const Cluster& cluster, const Constants& constants = default_constants());
+    Predictor(const workload::Model& model, const Cluster& cluster,
+              const Constants& constants = default_constants());
     ~Predictor();
     Predictor(Predictor&&) noexcept;
     Predictor& operator=(Predictor&&) noexcept;
 
-    /// Same model and accelerator, another size or fabric (keeps the memo of everything that does not depend on it).
+    /// Same model and accelerator, another size or fabric (keeps the memo of everything that does
+    /// not depend on it).
     void resize(int accelerators);
-    /// Precondition: workload::check_mapping(model, t) is empty and t.parallel.devices() == cluster.accelerators.
+    /// Precondition: workload::check_mapping(model, t) is empty and t.parallel.devices() ==
+    /// cluster.accelerators.
     Prediction predict(const workload::Training& t);
     /// Memory only: cheaper, for pruning.
     MemoryBreakdown memory(const workload::Training& t);
-    /// A cheap bound: no configuration with this training can step faster (pure math at achievable peak, no communication).
+    /// A cheap bound: no configuration with this training can step faster (pure math at achievable
+    /// peak, no communication).
     Seconds lower_bound(const workload::Training& t);
 
   private:
@@ -116,22 +123,28 @@ class Predictor {
 };
 
 /// Checks the mapping laws, then predicts. Broken laws come back as diagnostics with the fix.
-Result<Prediction> predict(const workload::Model& model, const workload::Training& t, const Cluster& cluster,
+Result<Prediction> predict(const workload::Model& model, const workload::Training& t,
+                           const Cluster& cluster,
                            const Constants& constants = default_constants());
 
-/// A cluster of `nodes` instances of the type; the fabric follows from the instance (EFA if it has it, else TCP).
-/// nullopt-like error if the instance has no accelerator or an unknown bandwidth that the model needs.
-Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Instance& instance, int nodes);
+/// A cluster of `nodes` instances of the type; the fabric follows from the instance (EFA if it has
+/// it, else TCP). nullopt-like error if the instance has no accelerator or an unknown bandwidth
+/// that the model needs.
+Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Instance& instance,
+                           int nodes);
 
-/// A Neuron mapping counts cores, two a chip; the model's device is the chip. Halves TP, or DP with twice the
-/// micro-batch, if the mapping has twice as many devices as there are chips; otherwise returns it unchanged.
+/// A Neuron mapping counts cores, two a chip; the model's device is the chip. Halves TP, or DP with
+/// twice the micro-batch, if the mapping has twice as many devices as there are chips; otherwise
+/// returns it unchanged.
 workload::Training merge_neuron_cores(workload::Training t, int chips);
 
-/// Multiply a predicted step time by these for an 80 % interval; width from the validation residuals on published runs.
+/// Multiply a predicted step time by these for an 80 % interval; width from the validation
+/// residuals on published runs.
 struct ErrorBand {
     double low = 1;
     double high = 1;
-    std::string basis;  ///< "1,613 runs on A100-80" or "no measured run on this accelerator: pooled residuals, widened"
+    std::string basis;  ///< "1,613 runs on A100-80" or "no measured run on this accelerator: pooled
+                        ///< residuals, widened"
 };
 ErrorBand error_band(std::string_view accelerator_id);
 

@@ -1,5 +1,6 @@
 #pragma once
-// Published, measured training runs (CSV, columns documented in docs/reference/runs-csv.md) as predictable configurations.
+// Published, measured training runs (CSV, columns documented in docs/reference/runs-csv.md) as
+// predictable configurations.
 
 #include <optional>
 #include <string>
@@ -25,15 +26,18 @@ struct Observation {
     workload::Training training;
     perf::Cluster cluster;
     Quantity quantity = Quantity::step_time;
-    std::optional<Seconds> step;    ///< measured, or derived from what was measured
-    std::optional<Bytes> memory;    ///< measured peak per device
+    std::optional<Seconds> step;  ///< measured, or derived from what was measured
+    std::optional<Bytes> memory;  ///< measured peak per device
     bool ran_out_of_memory = false;
-    bool recompute_unknown = false;  ///< not stated by the source: the lightest mode that fits is assumed
-    std::string skipped;             ///< why it cannot be predicted; empty if it can
+    bool recompute_unknown =
+        false;            ///< not stated by the source: the lightest mode that fits is assumed
+    std::string skipped;  ///< why it cannot be predicted; empty if it can
     std::vector<std::string> assumptions;
 };
 
-/// One per row, in file order. Unknown values are filled by the rules of docs/reference/runs-csv.md, never by a fit.
-Result<std::vector<Observation>> read_runs(const doc::CsvTable& table, const catalog::Catalog& catalog);
+/// One per row, in file order. Unknown values are filled by the rules of
+/// docs/reference/runs-csv.md, never by a fit.
+Result<std::vector<Observation>> read_runs(const doc::CsvTable& table,
+                                           const catalog::Catalog& catalog);
 
 }  // namespace trainyard::validate

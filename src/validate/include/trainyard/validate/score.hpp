@@ -36,13 +36,15 @@ ErrorSummary summarise_by_group(const std::vector<const Scored*>& rows);
 
 struct Ranking {
     int groups = 0;  ///< one job on one cluster with at least two distinct configurations
-    long pairs = 0, ordered = 0;  ///< pairs of one group that differ by more than 3 % in tokens/s per device
-    double worst_regret = 0;      ///< measured time of our choice / best measured - 1
+    long pairs = 0,
+         ordered = 0;  ///< pairs of one group that differ by more than 3 % in tokens/s per device
+    double worst_regret = 0;  ///< measured time of our choice / best measured - 1
     double mean_regret = 0;
 };
 Ranking rank_groups(const std::vector<const Scored*>& rows);
 
-/// Tables for people: totals, per accelerator, source, parallelism, memory, ranking, the ten worst rows.
+/// Tables for people: totals, per accelerator, source, parallelism, memory, ranking, the ten worst
+/// rows.
 std::string render_text(const std::vector<Scored>& rows);
 /// The same as a Markdown page that says what it compares (docs/validation.md).
 std::string render_markdown(const std::vector<Scored>& rows);
