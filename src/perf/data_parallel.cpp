@@ -41,12 +41,24 @@ Split overlap(Seconds traffic, Seconds window, double quality) {
     return {traffic - hidden, hidden};
 }
 
+/// Bytes of a weight and of a reduced gradient on the wire: 32-bit training moves both whole.
+struct WireBytes {
+    double weight, gradient;
+};
+WireBytes wire_bytes(const workload::Training& t, const Stack& stack) {
+    const bool wide =
+        t.precision == catalog::Precision::fp32 || t.precision == catalog::Precision::tf32;
+    if (wide) return {4, 4};
+    return {2, static_cast<double>(stack.gradient_bytes)};
+}
+
 /// Traffic once per step, after (or under) the last micro-batch's backward.
 DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Network& n,
                           const GlobalConstants& c, const Stack& stack) {
     const double trainable = in.parameters.trainable_share;
-    const Bytes dense_grads = in.parameters.dense * trainable * stack.gradient_bytes * kByte;
-    const Bytes expert_grads = in.parameters.expert * trainable * stack.gradient_bytes * kByte;
+    const WireBytes wire = wire_bytes(in.training, stack);
+    const Bytes dense_grads = in.parameters.dense * trainable * wire.gradient * kByte;
+    const Bytes expert_grads = in.parameters.expert * trainable * wire.gradient * kByte;
     DataParallelTime t;
     Seconds reduce, gather;
     if (in.training.parallel.zero == Zero::none) {
@@ -54,8 +66,8 @@ DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Ne
     } else {
         reduce =
             reduce_scatter(n, g.dense, dense_grads) + reduce_scatter(n, g.expert, expert_grads);
-        gather = all_gather(n, g.dense, in.parameters.dense * trainable * 2 * kByte) +
-                 all_gather(n, g.expert, in.parameters.expert * trainable * 2 * kByte);
+        gather = all_gather(n, g.dense, in.parameters.dense * trainable * wire.weight * kByte) +
+                 all_gather(n, g.expert, in.parameters.expert * trainable * wire.weight * kByte);
     }
     const double quality = stack.data_overlap ? c.bucket_overlap : 0;
     const Split r = overlap(reduce, in.backward, quality);
@@ -70,12 +82,18 @@ DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Ne
 DataParallelTime fully_sharded(const DataParallelInput& in, const Groups& g, const Network& n,
                                const GlobalConstants& c, const Stack& stack) {
     const double units = std::max(1.0, in.parameters.units);
-    const Bytes unit = in.parameters.total() / units * 2.0 * kByte;
-    const Bytes unit_grads = in.parameters.total() * in.parameters.trainable_share / units *
-                             stack.gradient_bytes * kByte;
-    const Seconds gather = all_gather(n, g.shard, unit);
-    Seconds reduce = reduce_scatter(n, g.shard, unit_grads);
-    if (g.replica.ranks > 1) reduce += all_reduce(n, g.replica, unit_grads / g.shard.ranks);
+    const WireBytes wire = wire_bytes(in.training, stack);
+    const double trained = in.parameters.trainable_share * wire.gradient;
+    // At one byte a parameter. Experts that EP has spread have fewer replicas; others are in the
+    // unit.
+    const bool spread = in.training.parallel.expert > 1;
+    const Bytes expert = (spread ? in.parameters.expert / units : 0) * kByte;
+    const Bytes dense = in.parameters.total() / units * kByte - expert;
+    const Seconds gather =
+        all_gather(n, g.shard, dense * wire.weight) + all_gather(n, g.expert, expert * wire.weight);
+    Seconds reduce =
+        reduce_scatter(n, g.shard, dense * trained) + reduce_scatter(n, g.expert, expert * trained);
+    if (g.replica.ranks > 1) reduce += all_reduce(n, g.replica, dense * trained / g.shard.ranks);
     const double quality = stack.data_overlap ? c.shard_overlap : 0;
     const Split f = overlap(gather, in.forward / units, quality);
     const Split b = overlap(gather + reduce, in.backward / units, quality);

@@ -59,6 +59,28 @@ TEST(DataParallel, ShardedWeightsAreGatheredForEveryMicroBatch) {
     EXPECT_NEAR(seconds(f.time().total), 2 * kPass, 1e-9);
 }
 
+TEST(DataParallel, FullWidthTrainingMovesFourBytes) {
+    Fixture f;
+    for (const Zero z : {Zero::none, Zero::optimizer, Zero::weights}) {
+        f.in.training.parallel.zero = z;
+        f.in.training.precision = catalog::Precision::bf16;
+        const double half = seconds(f.time().total);
+        f.in.training.precision = catalog::Precision::fp32;
+        EXPECT_NEAR(seconds(f.time().total), 2 * half, 1e-9);
+    }
+}
+
+TEST(DataParallel, ShardedExpertsGatherOverTheirOwnReplicas) {
+    Fixture f;
+    f.in.training.parallel.zero = Zero::weights;
+    f.in.training.parallel.expert = 8;
+    f.in.parameters.dense = 0;
+    f.in.parameters.expert = 1e9;
+    EXPECT_EQ(seconds(f.time().total), 0);  // each expert lives once: nothing to gather
+    f.in.training.parallel.expert = 4;      // over two replicas: 3 passes of half of 2 GB
+    EXPECT_NEAR(seconds(f.time().total), 3 * 0.5 * 2 / 100, 1e-9);
+}
+
 TEST(DataParallel, OneReplicaSendsNothing) {
     Fixture f;
     f.in.training.parallel.data = 1;

@@ -172,9 +172,10 @@ States state_bytes(const StageParameters& p, const Training& t, double element_b
             count / (par.zero == Zero::weights ? shards : 1) * weight_bytes +
             (frozen_base(t) ? trainable * element_bytes : 0);
         const double grads =
-            trainable * (stack.gradient_bytes + extra) /
+            trainable * (std::max<double>(stack.gradient_bytes, element_bytes) + extra) /
             (par.zero == Zero::weights || par.zero == Zero::gradients ? shards : 1);
-        return States{weights_kept, grads, trainable * optimizer_state_bytes(t.optimizer) / shards,
+        return States{weights_kept, grads,
+                      trainable * optimizer_state_bytes(t.optimizer, element_bytes) / shards,
                       trainable * temporary / shards};
     };
     const States a = part(p.dense, false), b = part(p.expert, true);

@@ -48,6 +48,15 @@ TEST(Memory, StatesByZeroStage) {
     EXPECT_NEAR(bytes_per_parameter(Zero::weights), 16.0 / 64, 1e-9);
 }
 
+// fp32 training: 4 bytes each of weight, gradient and two moments, no second copy.
+TEST(Memory, StatesOfFullWidthTraining) {
+    Fixture f;
+    f.training.precision = catalog::Precision::fp32;
+    const double parameters = double(workload::count_parameters(f.model).total);
+    const MemoryBreakdown m = f.memory();
+    EXPECT_NEAR((m.weights + m.gradients + m.optimizer) / kByte / parameters, 16, 1e-9);
+}
+
 // The example of the ZeRO paper's figure 1: 7.5 B parameters on 64 GPUs: 120, 31.4, 16.6, 1.9 GB.
 TEST(Memory, ZeroPaperExample) {
     Fixture f;

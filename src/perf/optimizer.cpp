@@ -11,7 +11,9 @@ namespace trainyard::perf {
 
 using workload::Optimizer;
 
-double optimizer_state_bytes(Optimizer o) {
+namespace {
+
+double state_bytes_of_16_bit_weights(Optimizer o) {
     switch (o) {
         case Optimizer::adamw_fp32:
             return 12;  // fp32 master + two fp32 moments
@@ -29,6 +31,13 @@ double optimizer_state_bytes(Optimizer o) {
     return 12;
 }
 
+}  // namespace
+
+double optimizer_state_bytes(Optimizer o, double weight_bytes) {
+    const bool master_copy = o != Optimizer::adamw_bf16;
+    return state_bytes_of_16_bit_weights(o) - (master_copy && weight_bytes >= 4 ? 4 : 0);
+}
+
 int optimizer_shards(const workload::Parallelism& p, bool expert) {
     if (p.zero == workload::Zero::none) return 1;
     const int ranks = p.data * p.context;
@@ -38,8 +47,10 @@ int optimizer_shards(const workload::Parallelism& p, bool expert) {
 }
 
 Seconds optimizer_time(Optimizer o, double local, const Device& d, const Stack& stack) {
-    const double state = optimizer_state_bytes(o);
-    const double bytes = 2 * state + stack.gradient_bytes + 2;
+    const double state = optimizer_state_bytes(o, d.element_bytes);
+    // 16-bit weights are written from the master copy; 32-bit ones are read and written.
+    const bool wide = d.element_bytes >= 4;
+    const double bytes = 2 * state + (wide ? 4 + 8 : stack.gradient_bytes + 2);
     return local * bytes * d.constants->optimizer_passes * kByte / d.memory_rate;
 }
 

@@ -22,6 +22,14 @@ TEST(Optimizer, StateBytesByKind) {
     EXPECT_EQ(optimizer_state_bytes(Optimizer::muon), 8);
 }
 
+TEST(Optimizer, FullWidthWeightsAreTheirOwnMasterCopy) {
+    EXPECT_EQ(optimizer_state_bytes(Optimizer::adamw_fp32, 4), 8);
+    EXPECT_EQ(optimizer_state_bytes(Optimizer::adamw_bf16, 4), 4);
+    EXPECT_EQ(optimizer_state_bytes(Optimizer::adamw_8bit, 4), 2);
+    EXPECT_EQ(optimizer_state_bytes(Optimizer::adafactor, 4), 0);
+    EXPECT_EQ(optimizer_state_bytes(Optimizer::sgd, 4), 4);
+}
+
 TEST(Optimizer, StepStreamsStatesGradientsAndWeights) {
     Constants c = test::ideal_constants();
     const Device d =
