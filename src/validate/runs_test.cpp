@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cmath>
+
 #include "test_runs.hpp"
 #include "trainyard/validate/score.hpp"
 
@@ -214,6 +216,31 @@ TEST(ReadRuns, MethodsAndPrecisionsFromTheirWords) {
               catalog::Precision::fp8);
     EXPECT_EQ(observed(with({{"precision", "mixed fp16"}})).training.precision,
               catalog::Precision::fp16);
+}
+
+// Every cell in turn holds something odd: the row is skipped with a reason or predicted with
+// finite, positive numbers; nothing overflows (the sanitized build checks that).
+TEST(ReadRuns, OddCellsNeverBreakAnything) {
+    std::vector<test::Cells> rows;
+    for (const auto& [column, cell] : test::complete()) {
+        for (const char* odd : {"", "0", "-1", "1e300", "nan", "100000000", "65536", "0.5", "x"}) {
+            test::Cells cells = with({{"n_accel", "64"}, {"tp", "4"}, {"pp", "2"}, {"dp", "8"}});
+            cells[column] = odd;
+            rows.push_back(cells);
+        }
+    }
+    const auto runs = read_runs(test::table_of(rows), test::embedded_catalog());
+    ASSERT_TRUE(runs);
+    int predicted = 0;
+    for (const Scored& s : score(*runs, perf::default_constants())) {
+        if (!s.skipped.empty()) continue;
+        ++predicted;
+        ASSERT_TRUE(s.predicted_step && s.predicted_memory);
+        ASSERT_TRUE(std::isfinite(*s.predicted_step / kSecond));
+        ASSERT_GT(*s.predicted_step, Seconds{});
+        ASSERT_GT(*s.predicted_memory, Bytes{});
+    }
+    EXPECT_GT(predicted, 100);
 }
 
 }  // namespace
