@@ -20,7 +20,6 @@ namespace trainyard::perf {
 using workload::Model;
 using workload::Recompute;
 using workload::Training;
-using workload::Zero;
 
 namespace {
 

@@ -51,7 +51,7 @@ class Builder {
     void add(std::string name, std::string detail, Usd amount, catalog::Provenance p) {
         bill_.items.push_back({std::move(name), std::move(detail), to_cents(amount), std::move(p)});
     }
-    void unknown(std::string name, std::string what) {
+    void unknown(std::string name, const std::string& what) {
         add(std::move(name), "price of " + what + " unknown: not counted", {},
             {"none", "", catalog::Status::assumed});
     }

@@ -18,7 +18,7 @@ perf::Prediction predict_with(perf::Predictor& p, workload::Training t, Recomput
 /// --recompute-num-layers), so the step lies between the modes in the same proportion as the
 /// memory.
 perf::Prediction predict_lightest(perf::Predictor& p, const workload::Training& t) {
-    const perf::Prediction none = predict_with(p, t, Recompute::none);
+    perf::Prediction none = predict_with(p, t, Recompute::none);
     if (none.memory.fits()) return none;
     perf::Prediction full = predict_with(p, t, Recompute::full);
     if (!full.memory.fits()) return full;
