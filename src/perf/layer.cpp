@@ -312,8 +312,12 @@ LayerCost layer_cost(const Model& m, LayerKind kind, const LayerShape& s, const 
     tensor_collectives(b, m, s, d, n, stack);
     context_collectives(b, m, s, d, n);
     LayerCost cost = b.finish();
-    cost.selective_recompute.memory_bound = cost.forward.memory_bound;
-    cost.selective_recompute.gemm = cost.forward.gemm * stack.selective_gemm;
+    if (stack.selective_gemm > 0) {
+        // Per-operator checkpointing: streaming kernels and a share of the products run again.
+        cost.selective_recompute.memory_bound = cost.forward.memory_bound;
+        cost.selective_recompute.gemm = cost.forward.gemm * stack.selective_gemm;
+    }
+    // Megatron repeats the attention core; a fused kernel recomputes its scores anyway.
     if (s.attention == workload::AttentionKernel::unfused)
         cost.selective_recompute.attention = cost.forward.attention;
     return cost;
