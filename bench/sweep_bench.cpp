@@ -42,12 +42,16 @@ constexpr workload::Recompute kRecomputes[] = {
 constexpr Zero kZeros[] = {Zero::none, Zero::optimizer, Zero::gradients, Zero::weights};
 
 struct Totals {
+    long degrees = 0;  ///< legal TP x PP x chunks x CP x DP
+    long batches = 0;  ///< the same x micro-batch x sequence parallelism
     long predicted = 0;
     long fits = 0;
     double best_s = std::numeric_limits<double>::max();
     Training best;
 
     void add(const Totals& o) {
+        degrees += o.degrees;
+        batches += o.batches;
         predicted += o.predicted;
         fits += o.fits;
         if (o.best_s < best_s) {
@@ -94,13 +98,16 @@ class Worker {
     Worker(const workload::Model& m, const perf::Cluster& c) : model_(m), predictor_(m, c) {}
 
     void visit(Training t) {
+        ++totals.degrees;
         for (int micro_batch : divisors(t.global_batch / t.parallel.data)) {
             t.micro_batch = micro_batch;
             for (const char* stack : kStacks) {
                 t.stack = stack;
                 for (bool sequence_parallel : {false, true}) {
                     t.parallel.sequence_parallel = sequence_parallel;
-                    if (workload::is_legal_mapping(model_, t)) visit_memory_choices(t);
+                    if (!workload::is_legal_mapping(model_, t)) continue;
+                    if (stack == kStacks[0]) ++totals.batches;
+                    visit_memory_choices(t);
                 }
             }
         }
@@ -178,6 +185,8 @@ void sweep_all(benchmark::State& state, const std::string& name, int nodes, int 
     Totals totals;
     for (auto _ : state) totals = sweep(*model, *cluster, global_batch);
     if (totals.fits == 0) std::abort();
+    state.counters["degrees"] = static_cast<double>(totals.degrees);
+    state.counters["batches"] = static_cast<double>(totals.batches);
     state.counters["configurations"] = static_cast<double>(totals.predicted);
     state.counters["fit"] = static_cast<double>(totals.fits);
     state.counters["per_s"] = benchmark::Counter(static_cast<double>(totals.predicted),
