@@ -5,6 +5,7 @@
 #include <limits>
 
 #include "trainyard/perf/stack.hpp"
+#include "trainyard/plan/assumptions.hpp"
 
 namespace trainyard::cli {
 
@@ -85,7 +86,13 @@ Result<perf::Cluster> cluster_for(const catalog::Catalog& catalog, const std::st
     return cluster;
 }
 
-/// The fastest mapping of the set that fits with headroom; nothing if none does.
+/// The planner's rule: a share of the memory stays free.
+bool fits(const perf::MemoryBreakdown& m) {
+    static const double headroom = plan::Assumptions::embedded().number("memory.headroom");
+    return m.total <= (1 - headroom) * m.capacity;
+}
+
+/// The fastest mapping of the set that fits; nothing if none does.
 std::optional<Side> fastest(const workload::Model& model, const Anchor& a, const Scenario& s,
                             const perf::Cluster& cluster) {
     perf::Predictor predictor(model, cluster);
@@ -93,7 +100,7 @@ std::optional<Side> fastest(const workload::Model& model, const Anchor& a, const
     const auto all =
         stated_mappings(model, a.sequence, s, cluster.accelerators, cluster.accelerators_per_node);
     for (const workload::Training& t : all) {
-        if (!predictor.memory(t).fits_with_headroom()) continue;
+        if (!fits(predictor.memory(t))) continue;
         perf::Prediction p = predictor.predict(t);
         if (best && p.step.total >= best->prediction.step.total) continue;
         best = Side{cluster, t, std::move(p)};

@@ -14,24 +14,20 @@ namespace {
 constexpr std::size_t kColumns = 100;
 
 const char* const kIntroduction[] = {
-    "Efficiency = (tokens/s on N devices / N) / (tokens/s on the base / its devices). Base and N "
-    "each run the fastest "
-    "mapping of the set that fits in memory with headroom: TP and PP of 1, 2, 4, 8 (PP also "
-    "interleaved), ZeRO 0, 1, 3 "
-    "and 3 inside the node, any micro-batch up to 32, recompute none, selective or full; AdamW "
-    "with fp32 states, bf16. "
-    "\"Sharded\" allows data parallelism and ZeRO only.",
+    "Efficiency = (tokens/s on N devices / N) / (tokens/s on the base / its devices). Base "
+    "and N each run the fastest mapping of the set that fits with the planner's memory "
+    "headroom: TP and PP of 1, 2, 4, 8 (PP also interleaved), ZeRO 0, 1, 3 and 3 inside the "
+    "node, any micro-batch up to 32, recompute none, selective or full; AdamW with fp32 "
+    "states, bf16. \"Sharded\" allows data parallelism and ZeRO only.",
     "Batch: \"64 seq\" is 64 sequences a step in all, the same on the base and on N (strong "
-    "scaling); \"1 seq/GPU\" "
-    "grows with N (weak).",
-    "Without EFA: plain TCP over one of the instance's network cards (a launch without extra "
-    "interfaces), or over all. "
-    "No pair of runs with and without EFA is public, so the share of the wire that TCP reaches is "
-    "an assumption "
-    "(tcp_fraction, docs/model/constants.md).",
-    "Work: share of the step on N that is not exposed communication, bubble or waiting. Loss: "
-    "device time per token "
-    "beyond the base's. Range: the 80 % step-time band of the larger cluster alone."};
+    "scaling); \"1 seq/GPU\" grows with N (weak).",
+    "Without EFA: plain TCP over one of the instance's network cards (a launch without "
+    "extra interfaces), or over all. No pair of runs with and without EFA is public, so the "
+    "share of the wire that TCP reaches is an assumption (tcp_fraction, "
+    "docs/model/constants.md).",
+    "Work: share of the step on N that is not exposed communication, bubble or waiting. "
+    "Loss: device time per token beyond the base's. Range: the 80 % step-time band of the "
+    "larger cluster alone."};
 
 std::string percent(double fraction) { return fmt::format("{:.0f} %", fraction * 100); }
 
@@ -196,6 +192,14 @@ std::string anchors_markdown(const std::vector<AnchorResult>& all) {
     }
     out += "\n## Between the claims\n\n";
     for (const std::string& line : contradictions(all)) out += line + "\n";
+    out +=
+        "\n## JSON\n\n"
+        "`trainyard anchors --json` prints schema `trainyard.anchors`, version 1: `anchors[]` with "
+        "`id`, `guide_line`, `claim`, `measure` (efficiency, speedup or ratio), `claimed` and "
+        "`computed` in that measure, `explanation[]`, `facts[]` (text, source, as_of, status) and "
+        "`scenarios[]`. A scenario has its `value`, `low`, `high`, `efficiency`, `speedup`, "
+        "`work_share`, the `losses` by term, and the `base` and the `cluster` with mapping, step "
+        "time, MFU and memory. `contradictions[]` are claims that do not go together.\n";
     return out;
 }
 
