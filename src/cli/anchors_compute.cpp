@@ -155,8 +155,9 @@ std::vector<Loss> losses_between(const Side& base, const Side& side) {
                             device_seconds(base, base.prediction.step.*term.member);
         losses.push_back({term.name, more / all});
     }
-    std::stable_sort(losses.begin(), losses.end(),
-                     [](const Loss& x, const Loss& y) { return x.share > y.share; });
+    std::sort(losses.begin(), losses.end(), [](const Loss& x, const Loss& y) {
+        return x.share != y.share ? x.share > y.share : x.term < y.term;
+    });
     return losses;
 }
 

@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::size_t kColumns = 100;
 
-const char* const kIntroduction[] = {
+constexpr const char* kIntroduction[] = {
     "Efficiency = (tokens/s on N devices / N) / (tokens/s on the base / its devices). Base "
     "and N each run the fastest mapping of the set that fits with the planner's memory "
     "headroom: TP and PP of 1, 2, 4, 8 (PP also interleaved), ZeRO 0, 1, 3 and 3 inside the "
@@ -78,7 +78,8 @@ std::vector<std::string> cells(const ScenarioResult& r, Measure m) {
             mapping_words(r.side->training),
             loss_words(r, m)};
 }
-const char* const kTitles[] = {"Scenario", "From>to", "Result", "Work", "Mapping", "Largest loss"};
+constexpr const char* kTitles[] = {"Scenario", "From>to", "Result",
+                                   "Work",     "Mapping", "Largest loss"};
 
 Table table_of(const AnchorResult& r) {
     Table table({{kTitles[0]},
