@@ -87,6 +87,9 @@ void elsewhere_reason(const Context& x, std::vector<Weighted>& out) {
                  format_usd(saved)});
 }
 
+/// From here on one sequence decides the memory (tokens).
+constexpr int kLongSequence = 32768;
+
 void mapping_reason(const Context& x, std::vector<Weighted>& out) {
     const Candidate& c = x.chosen->candidate;
     const workload::Parallelism& p = c.training.parallel;
@@ -107,6 +110,15 @@ void mapping_reason(const Context& x, std::vector<Weighted>& out) {
                                " because activations of one sequence of " +
                                std::to_string(c.training.sequence) +
                                " tokens dominate memory; micro-batch " +
+                               std::to_string(c.training.micro_batch)});
+    } else if (c.training.sequence >= kLongSequence && p.tensor > 1) {
+        const perf::MemoryBreakdown& m = c.prediction.memory;
+        out.push_back({85, "activations and logits of one sequence of " +
+                               std::to_string(c.training.sequence) + " tokens take " +
+                               format_bytes(m.activations + m.logits + m.workspace) + " of " +
+                               format_bytes(m.total) + " per device even when split by TP " +
+                               std::to_string(p.tensor) +
+                               "; context parallelism splits them too; micro-batch " +
                                std::to_string(c.training.micro_batch)});
     } else if (p.expert > 1) {
         out.push_back({85, "expert parallelism " + std::to_string(p.expert) +
