@@ -33,7 +33,7 @@ constexpr int kSmokeBatch = 64;
 /// Stacks that differ in what they overlap and fuse: Calculon's axes of TP and DP overlap and TP
 /// communication.
 constexpr const char* kStacks[] = {"tuned", "megatron-core-08", "megatron-2021", "torchtitan",
-                               "llm-foundry"};
+                                   "llm-foundry"};
 constexpr workload::Optimizer kOptimizers[] = {workload::Optimizer::adamw_fp32,
                                                workload::Optimizer::adamw_bf16,
                                                workload::Optimizer::adamw_8bit};
