@@ -131,10 +131,21 @@ void Predictor::resize(int accelerators) {
 
 namespace {
 
-const Stack& stack_of(const Training& t) {
-    if (t.stack.empty()) return default_stack();
+const Stack& stack_of(const Training& t, const catalog::Accelerator& accelerator) {
+    if (t.stack.empty()) return default_stack_of(accelerator);
     const Stack* s = find_stack(t.stack);
-    return s != nullptr ? *s : default_stack();
+    return s != nullptr ? *s : default_stack_of(accelerator);
+}
+
+/// A stack without fused attention runs unfused kernels whatever the run asks for. `copy` keeps the
+/// changed run alive.
+const Training& with_stack_kernels(const Training& t, const Stack& stack, Training& copy) {
+    using workload::AttentionKernel;
+    if (stack.attention == AttentionKernel::flash || t.attention == AttentionKernel::unfused)
+        return t;
+    copy = t;
+    copy.attention = AttentionKernel::unfused;
+    return copy;
 }
 
 Seconds send_time(const Model& m, const Training& t, const Device& d, const Network& n) {
@@ -176,10 +187,12 @@ Seconds sum_of(const StepBreakdown& s) {
 
 }  // namespace
 
-Prediction Predictor::predict(const Training& t) {
+Prediction Predictor::predict(const Training& asked) {
     State& st = *state_;
+    const Stack& stack = stack_of(asked, *st.cluster.accelerator);
+    Training copy;
+    const Training& t = with_stack_kernels(asked, stack, copy);
     const workload::Parallelism& p = t.parallel;
-    const Stack& stack = stack_of(t);
     const GlobalConstants& c = st.constants->global;
     const Device& d = st.device(t.precision, stack);
     const Costs& costs = st.costs(t, stack, d);
@@ -237,13 +250,16 @@ Prediction Predictor::predict(const Training& t) {
     return r;
 }
 
-MemoryBreakdown Predictor::memory(const Training& t) {
-    return memory_of(state_->model, state_->count, t, *state_->cluster.accelerator,
-                     *state_->constants, stack_of(t));
+MemoryBreakdown Predictor::memory(const Training& asked) {
+    const catalog::Accelerator& accelerator = *state_->cluster.accelerator;
+    const Stack& stack = stack_of(asked, accelerator);
+    Training copy;
+    const Training& t = with_stack_kernels(asked, stack, copy);
+    return memory_of(state_->model, state_->count, t, accelerator, *state_->constants, stack);
 }
 
 Seconds Predictor::lower_bound(const Training& t) {
-    const Device& d = state_->device(t.precision, stack_of(t));
+    const Device& d = state_->device(t.precision, stack_of(t, *state_->cluster.accelerator));
     const StepFlop flop = step_flop(state_->model, t);
     // 16-bit attention never beats the GEMM rate, so all FLOP at the GEMM rate is a bound; causal:
     // half the scores.

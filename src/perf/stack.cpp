@@ -112,6 +112,13 @@ const Stack& default_stack() {
     return *stack;
 }
 
+const Stack& default_stack_of(const catalog::Accelerator& accelerator) {
+    if (accelerator.vendor != "AWS") return default_stack();
+    static const Stack* neuron = find_stack("neuron");
+    TRAINYARD_ASSERT(neuron != nullptr, "stacks.csv has a row named neuron");
+    return *neuron;
+}
+
 const Stack* find_stack(std::string_view name) {
     for (const Stack& s : stacks()) {
         if (s.name == name) return &s;

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trainyard/base/result.hpp"
+#include "trainyard/catalog/catalog.hpp"
 #include "trainyard/workload/training.hpp"
 
 namespace trainyard::perf {
@@ -48,6 +49,9 @@ struct Stack {
 
 const std::vector<Stack>& stacks();
 const Stack& default_stack();
+/// What a run that names no stack uses on this accelerator: `neuron` on AWS chips, else the
+/// default.
+const Stack& default_stack_of(const catalog::Accelerator& accelerator);
 /// By name; nullptr if unknown.
 const Stack* find_stack(std::string_view name);
 /// Longest framework_prefix that matches; nullptr if none.
