@@ -1,4 +1,4 @@
-// The 10th and 90th percentile of measured / predicted step time over the published runs, per
+// Percentiles 8.5 and 91.5 of measured / predicted step time over the published runs, per
 // accelerator (data/perf/error_bands.csv, written by tools/fit_constants.py). An accelerator
 // without runs gets the pooled band, widened by half: nothing was measured there.
 
