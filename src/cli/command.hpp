@@ -38,6 +38,9 @@ struct Option {
     std::string help;                    ///< one line, no full stop
     std::string fallback{};              ///< value if absent, shown in the help; empty for none
     std::vector<std::string> choices{};  ///< if not empty, the only values allowed
+    std::vector<std::string> hints{};    ///< known values, listed but not enforced by the parser
+    /// What a shell can offer.
+    const std::vector<std::string>& known() const { return choices.empty() ? hints : choices; }
 };
 
 struct Positional {

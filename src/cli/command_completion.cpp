@@ -42,9 +42,9 @@ std::string bash_script() {
     for (const Command* command : visible()) {
         names += " " + command->name;
         for (const Option& option : command->options) {
-            if (!option.choices.empty()) {
+            if (!option.known().empty()) {
                 cases += fmt::format("        {}:--{}) words=\"{}\" ;;\n", command->name,
-                                     option.name, fmt::join(option.choices, " "));
+                                     option.name, fmt::join(option.known(), " "));
             }
         }
         cases +=
@@ -78,9 +78,9 @@ std::string zsh_script() {
         for (const Option& option : command->options) {
             std::string value;
             if (option.kind != Option::Kind::flag) {
-                value = option.choices.empty()
+                value = option.known().empty()
                             ? ":value:_files"
-                            : fmt::format(":value:({})", fmt::join(option.choices, " "));
+                            : fmt::format(":value:({})", fmt::join(option.known(), " "));
             }
             cases += fmt::format(" \\\n                '--{}{}'", option.name, value);
         }
@@ -110,9 +110,9 @@ std::string fish_script() {
             out += fmt::format("complete -c trainyard -n '__fish_seen_subcommand_from {}' -l {}",
                                command->name, option.name);
             if (option.kind != Option::Kind::flag) {
-                out += option.choices.empty()
+                out += option.known().empty()
                            ? std::string(" -r")
-                           : fmt::format(" -x -a '{}'", fmt::join(option.choices, " "));
+                           : fmt::format(" -x -a '{}'", fmt::join(option.known(), " "));
             }
             out += fmt::format(" -d {}\n", in_single_quotes(option.help));
         }

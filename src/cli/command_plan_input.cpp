@@ -4,6 +4,7 @@
 
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
+#include "trainyard/perf/stack.hpp"
 #include "trainyard/sys/environment.hpp"
 
 namespace trainyard::cli {
@@ -220,11 +221,37 @@ Result<plan::Request> plan_request(const Args& args, const std::string& today) {
     if (args.flag("prefer-spot")) r.spot_preference = plan::SpotPreference::always;
     if (args.flag("no-efa")) r.fabric = plan::FabricWish::tcp;
     if (args.flag("explain")) r.detail = plan::Detail::full;
+    if (r.job.stack) {
+        const std::string where = args.given("stack") ? "--stack" : args.text("job");
+        if (auto wrong = stack_mistake(*r.job.stack, {where, 0, 0})) mistakes.push_back(*wrong);
+    }
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
     auto resolved = workload::resolve_deadline(std::move(r.job), today);
     if (!resolved) return resolved.error();
     r.job = std::move(*resolved);
     return r;
+}
+
+std::vector<std::string> stack_names() {
+    std::vector<std::string> names;
+    for (const perf::Stack& s : perf::stacks()) {
+        if (!s.name.empty()) names.push_back(s.name);
+    }
+    return names;
+}
+
+std::optional<Diagnostic> stack_mistake(const std::string& name, Location where) {
+    if (perf::find_stack(name) != nullptr) return std::nullopt;
+    const std::vector<std::string> names = stack_names();
+    std::string known;
+    for (const std::string& n : names) known += (known.empty() ? "" : ", ") + n;
+    const auto near = nearest(name, names);
+    Diagnostic d;
+    d.where = std::move(where);
+    d.what = "unknown software stack \"" + name + '"';
+    d.why = "known: " + known;
+    d.fix = near ? "did you mean \"" + *near + "\"?" : "choose one; see docs/model/stacks.md";
+    return d;
 }
 
 Result<catalog::Catalog> plan_catalog(const Args& args) {

@@ -1,6 +1,8 @@
 #pragma once
 // From the words of `trainyard plan` to a planning request.
 
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "command.hpp"
@@ -12,6 +14,10 @@ namespace trainyard::cli {
 /// The job file, config.json or model name, with the flags on top. Warnings are appended, errors
 /// returned.
 Result<plan::Request> plan_request(const Args& args, const std::string& today);
+
+/// Names of the software stack profiles, and the diagnostic for a name that is none of them.
+std::vector<std::string> stack_names();
+std::optional<Diagnostic> stack_mistake(const std::string& name, Location where);
 
 /// The embedded catalog, or --catalog DIR, with --prices FILE on top.
 Result<catalog::Catalog> plan_catalog(const Args& args);

@@ -6,7 +6,6 @@
 #include "command_plan_input.hpp"
 #include "predict_report.hpp"
 #include "trainyard/base/text.hpp"
-#include "trainyard/perf/stack.hpp"
 #include "trainyard/sys/environment.hpp"
 #include "trainyard/workload/job.hpp"
 
@@ -91,9 +90,8 @@ Result<Outcome> run_predict(const Args& args, Io& io) {
     if (!run) return run.error();
     auto cluster = cluster_of_run(*run, *catalog);
     if (!cluster) return cluster.error();
-    if (!run->training.stack.empty() && perf::find_stack(run->training.stack) == nullptr) {
-        return unknown(*run, "unknown software stack \"" + run->training.stack + '"',
-                       "see docs/model/stacks.md");
+    if (!run->training.stack.empty()) {
+        if (auto wrong = stack_mistake(run->training.stack, run->where)) return bad_input(*wrong);
     }
     const workload::Training t = perf::merge_neuron_cores(run->training, cluster->accelerators);
     auto prediction = perf::predict(run->model, t, *cluster);

@@ -44,8 +44,8 @@ std::string option_left(const Option& option) {
 
 std::string option_right(const Option& option) {
     std::string right = option.help;
-    if (!option.choices.empty()) {
-        right += fmt::format(": {}", fmt::join(option.choices, ", "));
+    if (!option.known().empty()) {
+        right += fmt::format(": {}", fmt::join(option.known(), ", "));
     }
     if (option.kind == Option::Kind::list) {
         right += " (repeatable)";

@@ -6,6 +6,7 @@
 #include "context.hpp"
 #include "opaque.hpp"
 #include "trainyard/base/text.hpp"
+#include "trainyard/perf/stack.hpp"
 #include "words.hpp"
 
 namespace trainyard::plan {
@@ -127,6 +128,16 @@ std::string memory_fact(const Context& x, const Candidate& c) {
              ": use a chunked or sharded cross-entropy";
     }
     return s;
+}
+
+std::string software_fact(const Candidate& c) {
+    const std::string& asked = c.training.stack;
+    const perf::Stack& stack = perf::default_stack_of(*c.accelerator);
+    if (!asked.empty() && asked != stack.name) return asked + " stack, as you said";
+    const std::string s = stack.name + (asked.empty() ? " stack assumed" : " stack, as you said");
+    if (c.accelerator->vendor == "AWS") return s + " (AWS's own); another with --stack NAME";
+    return s + ": fused kernels, traffic hidden behind compute. An everyday stack is slower: " +
+           "--stack NAME, for example pytorch-fsdp";
 }
 
 std::string speed_fact(const Candidate& c) {
@@ -283,6 +294,7 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service) {
     if (!is_measured(x)) {
         if (!is_opaque(x)) out.push_back({"batch", batch_fact(x, c)});
         out.push_back({"memory", memory_fact(x, c)});
+        if (!is_opaque(x)) out.push_back({"software", software_fact(c)});
         if (!is_opaque(x)) out.push_back({"speed", speed_fact(c)});
         if (!is_opaque(x) && c.training.parallel.data * c.training.parallel.context > 1) {
             out.push_back({"traffic", traffic_fact(x, c)});
