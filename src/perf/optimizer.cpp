@@ -17,14 +17,13 @@ double state_bytes_of_16_bit_weights(Optimizer o) {
     switch (o) {
         case Optimizer::adamw_fp32:
             return 12;  // fp32 master + two fp32 moments
-        case Optimizer::adamw_bf16:
-            return 4;  // two bf16 moments, no master copy (torch AdamW on bf16 weights)
         case Optimizer::adamw_8bit:
-            return 6;  // fp32 master + two one-byte moments
-        case Optimizer::adafactor:
-            return 4;  // fp32 master, factored moments
+            return 6;                // fp32 master + two one-byte moments
+        case Optimizer::adamw_bf16:  // two bf16 moments, no master copy (torch AdamW on bf16
+                                     // weights)
+        case Optimizer::adafactor:   // fp32 master, factored moments
+            return 4;
         case Optimizer::sgd:
-            return 8;  // fp32 master + momentum
         case Optimizer::muon:
             return 8;  // fp32 master + momentum
     }

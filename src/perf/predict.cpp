@@ -137,15 +137,15 @@ const Stack& stack_of(const Training& t, const catalog::Accelerator& accelerator
     return s != nullptr ? *s : default_stack_of(accelerator);
 }
 
-/// A stack without fused attention runs unfused kernels whatever the run asks for. `copy` keeps the
-/// changed run alive.
-const Training& with_stack_kernels(const Training& t, const Stack& stack, Training& copy) {
+/// A stack without fused attention runs unfused kernels whatever the run asks for. Returns `asked`
+/// or, if that has to change, `copy`.
+const Training* with_stack_kernels(const Training* asked, const Stack& stack, Training& copy) {
     using workload::AttentionKernel;
-    if (stack.attention == AttentionKernel::flash || t.attention == AttentionKernel::unfused)
-        return t;
-    copy = t;
+    if (stack.attention == AttentionKernel::flash || asked->attention == AttentionKernel::unfused)
+        return asked;
+    copy = *asked;
     copy.attention = AttentionKernel::unfused;
-    return copy;
+    return &copy;
 }
 
 Seconds send_time(const Model& m, const Training& t, const Device& d, const Network& n) {
@@ -191,7 +191,7 @@ Prediction Predictor::predict(const Training& asked) {
     State& st = *state_;
     const Stack& stack = stack_of(asked, *st.cluster.accelerator);
     Training copy;
-    const Training& t = with_stack_kernels(asked, stack, copy);
+    const Training& t = *with_stack_kernels(&asked, stack, copy);
     const workload::Parallelism& p = t.parallel;
     const GlobalConstants& c = st.constants->global;
     const Device& d = st.device(t.precision, stack);
@@ -254,7 +254,7 @@ MemoryBreakdown Predictor::memory(const Training& asked) {
     const catalog::Accelerator& accelerator = *state_->cluster.accelerator;
     const Stack& stack = stack_of(asked, accelerator);
     Training copy;
-    const Training& t = with_stack_kernels(asked, stack, copy);
+    const Training& t = *with_stack_kernels(&asked, stack, copy);
     return memory_of(state_->model, state_->count, t, accelerator, *state_->constants, stack);
 }
 

@@ -13,7 +13,6 @@
 namespace trainyard::validate {
 
 using workload::Model;
-using workload::Recompute;
 using workload::Training;
 using workload::Zero;
 

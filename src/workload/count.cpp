@@ -81,7 +81,7 @@ N embedding(const Model& m) {
     N sum = N(m.vocab) * width;
     if (width != h) sum += 2 * width * h;  // projections in and out, no bias
     if (m.patch_size > 0) {
-        const N side = m.image_size / m.patch_size;
+        const N side = N(m.image_size) / N(m.patch_size);
         const N patch = N(m.channels) * N(m.patch_size) * N(m.patch_size);
         sum += patch * h + h;  // the patch convolution and its bias
         sum += h + (side * side + 1) *

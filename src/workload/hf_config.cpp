@@ -55,7 +55,7 @@ std::string type_from_architecture(std::string_view architecture) {
             break;
         }
     }
-    const std::string squeezed = to_lower(name);
+    std::string squeezed = to_lower(name);
     for (const Family& f : families()) {
         std::string plain(f.model_type);
         std::erase(plain, '_');

@@ -21,6 +21,8 @@
 namespace trainyard::workload {
 namespace {
 
+// Named as the table indices that they are.
+// NOLINTBEGIN(readability-identifier-naming)
 enum Law : std::uint32_t {
     kDegrees,
     kBatch,
@@ -45,6 +47,7 @@ enum Law : std::uint32_t {
     kDataOnly,
     kLawCount,
 };
+// NOLINTEND(readability-identifier-naming)
 
 constexpr std::array<std::string_view, kLawCount> kRules = {
     "degrees",     "batch",      "tp-heads",  "tp-kv-heads", "tp-ffn",           "sp-tp",

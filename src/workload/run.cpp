@@ -1,6 +1,7 @@
 // run.yaml -> Run: one fixed configuration, for `predict`.
 
 #include <algorithm>
+#include <cmath>
 
 #include "mistake.hpp"
 #include "trainyard/base/text.hpp"
@@ -138,7 +139,8 @@ std::optional<Diagnostic> set_global_batch(Run& run) {
     if (run.global_batch_tokens) {
         const double sequences = *run.global_batch_tokens / t.sequence;
         const std::int64_t pass = std::int64_t{t.micro_batch} * t.parallel.data;
-        const auto steps = static_cast<std::int64_t>(sequences / static_cast<double>(pass) + 0.5);
+        const auto steps =
+            static_cast<std::int64_t>(std::llround(sequences / static_cast<double>(pass)));
         if (steps < 1 || steps * pass > 2'000'000'000) {
             return mistake(
                 run.where,
