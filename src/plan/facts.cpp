@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "context.hpp"
+#include "facts_state.hpp"
 #include "opaque.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/perf/stack.hpp"
@@ -75,14 +76,9 @@ void model_facts(const Context& x, std::vector<Fact>& out) {
                  "dense model's, as experts see small batches"});
     }
     const bool full = job.method == Method::pretrain || job.method == Method::full_finetune;
-    const Bytes weights = 2 * x.work.params * kByte;
-    const Bytes state = 16 * x.work.params * kByte;
-    if (full && !is_opaque(x) && !is_measured(x) && weights < 40 * kGB && state > 40 * kGB) {
-        out.push_back({"one device?", "weights (" + gb(weights) +
-                                          ") fit one 40 GB card for inference or LoRA; training " +
-                                          "state is " + gb(state) +
-                                          " (16 B/parameter) before activations: it does not"});
-    }
+    if (!full || is_opaque(x) || is_measured(x)) return;
+    if (std::string s = one_device_fact(x, *x.chosen); !s.empty())
+        out.push_back({"one device?", std::move(s)});
 }
 
 std::string mapping_fact(const Candidate& c, int layers) {
@@ -114,13 +110,14 @@ std::string memory_fact(const Context& x, const Candidate& c) {
     const perf::MemoryBreakdown& m = c.prediction.memory;
     std::string s = format_fixed(m.total / kGiB, 1) + " of " + format_fixed(m.capacity / kGiB, 1) +
                     " GiB per device, mostly " + std::string(m.largest());
-    const bool full =
-        x.request.job.method == Method::pretrain || x.request.job.method == Method::full_finetune;
     const bool sharded = c.training.parallel.zero != workload::Zero::none ||
                          c.training.parallel.tensor > 1 || c.training.parallel.pipeline > 1;
-    if (full && !is_opaque(x) && sharded) {
-        s += "; state unsharded " + gb(16 * x.work.params * kByte) + ", sharded " +
-             gb(m.weights + m.gradients + m.optimizer) + " per device";
+    if (!is_opaque(x) && !is_measured(x) && sharded) {
+        const TrainingState state = training_state(x, *x.chosen);
+        s += "; state unsharded " + gb(state.total());
+        if (state.frozen > Bytes{})
+            s += " (frozen weights " + gb(state.frozen) + ", adapters " + gb(state.trained) + ")";
+        s += ", sharded " + gb(m.weights + m.gradients + m.optimizer) + " per device";
     }
     if (!is_opaque(x) && x.work.sequence >= 32768) {
         const double logits = static_cast<double>(x.work.sequence) * x.request.job.model.vocab * 2;
@@ -146,18 +143,6 @@ std::string speed_fact(const Candidate& c) {
            format_count(p.tokens_per_second / kTokensPerSecond) + " tokens/s, MFU " +
            percent(p.mfu) + ", communication " + percent(p.communication_share) + ", bubble " +
            percent(p.bubble_share);
-}
-
-/// Bytes one rank moves per step to keep its replicas equal: ring all-reduce of its bf16 gradients.
-std::string traffic_fact(const Context& x, const Candidate& c) {
-    const workload::Parallelism& p = c.training.parallel;
-    const double ranks = static_cast<double>(p.data) * p.context;
-    const Bytes gradients = 2 * x.work.params / (p.tensor * p.pipeline) * kByte;
-    const double exposed = c.prediction.step.data_comm / c.prediction.step.total;
-    std::string s = format_fixed(ranks, 0) + " data-parallel ranks, each moves " +
-                    gb(2 * (ranks - 1) / ranks * gradients) + " of gradients per step";
-    if (p.zero == workload::Zero::weights) s += " and gathers the weights for every micro-batch";
-    return s + "; " + percent(exposed) + " of the step is not hidden behind compute";
 }
 
 std::string network_fact(const Candidate& c) {
@@ -297,7 +282,7 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service) {
         if (!is_opaque(x)) out.push_back({"software", software_fact(c)});
         if (!is_opaque(x)) out.push_back({"speed", speed_fact(c)});
         if (!is_opaque(x) && c.training.parallel.data * c.training.parallel.context > 1) {
-            out.push_back({"traffic", traffic_fact(x, c)});
+            out.push_back({"traffic", traffic_fact(x, *x.chosen)});
         }
     }
     out.push_back({"network", x.request.job.copies > 1

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "context.hpp"
+#include "facts_state.hpp"
 #include "trainyard/base/text.hpp"
 #include "words.hpp"
 
@@ -93,7 +94,8 @@ constexpr int kLongSequence = 32768;
 void mapping_reason(const Context& x, std::vector<Weighted>& out) {
     const Candidate& c = x.chosen->candidate;
     const workload::Parallelism& p = c.training.parallel;
-    const Bytes state = 16 * x.work.params * kByte;
+    const Bytes state = training_state(x, *x.chosen).total();
+    const bool alone = state <= c.prediction.memory.capacity;
     const bool adapters = x.request.job.method == workload::Method::lora ||
                           x.request.job.method == workload::Method::qlora;
     if (x.request.job.copies > 1) return;
@@ -124,9 +126,10 @@ void mapping_reason(const Context& x, std::vector<Weighted>& out) {
         out.push_back({85, "expert parallelism " + std::to_string(p.expert) +
                                " inside the node keeps the all-to-all on NVLink"});
     } else if (p.zero == workload::Zero::weights || p.tensor > 1 || p.pipeline > 1) {
-        out.push_back(
-            {60, describe_mapping(c.training) + " because the state (" + gb(state) +
-                     ") does not fit one device, and it is the fastest legal mapping that fits"});
+        out.push_back({60, describe_mapping(c.training) + " because the state (" + gb(state) +
+                               (alone ? ") and the activations do not fit one device"
+                                      : ") does not fit one device") +
+                               ", and it is the fastest legal mapping that fits"});
     }
 }
 
