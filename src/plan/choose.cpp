@@ -29,7 +29,8 @@ std::string_view to_string(Outcome o) {
 Limits limits_of(const Request& request, const Assumptions& a) {
     Limits l;
     l.deadline_given = request.job.deadline.has_value();
-    l.deadline = request.job.deadline.value_or(a.number("deadline.default") * kDay);
+    l.deadline = request.job.deadline.value_or(kNoDeadline);
+    l.patience = a.number("choice.patience") * kDay;
     l.budget = request.job.budget;
     l.value_per_day = request.value_per_day;
     l.spot = request.spot_preference;
@@ -62,8 +63,8 @@ Usd objective(const Option& o, const Limits& l) {
     return cost;
 }
 
-/// Among equals in price: fewer nodes, then the smaller product of time and money, then the simpler
-/// mapping.
+/// Among equals in price and time: fewer nodes, then the smaller product of time and money, then
+/// the simpler mapping.
 bool preferred(const Option& a, const Option& b) {
     if (a.candidate.nodes != b.candidate.nodes) return a.candidate.nodes < b.candidate.nodes;
     const auto product = [](const Option& o) {
@@ -73,23 +74,37 @@ bool preferred(const Option& a, const Option& b) {
     return complexity(a.candidate.training) < complexity(b.candidate.training);
 }
 
+/// Cheapest, then most of the time it saves for (nearly) the same money, then fewest nodes.
 template <typename Accept>
 std::optional<std::size_t> cheapest(const std::vector<Option>& options, const Limits& l,
                                     const Assumptions& a, Accept accept) {
+    std::vector<std::size_t> equal;
     std::optional<Usd> least;
     for (const Option& o : options) {
         if (accept(o) && (!least || objective(o, l) < *least)) least = objective(o, l);
     }
     if (!least) return std::nullopt;
-    // Without a deadline a shorter run is worth something: more options count as equal in price.
-    const double slack =
-        a.number(l.deadline_given || l.value_per_day ? "choice.near_equal" : "choice.impatience");
-    std::optional<std::size_t> pick;
     for (std::size_t i = 0; i < options.size(); ++i) {
-        if (!accept(options[i]) || objective(options[i], l) > *least * (1 + slack)) continue;
-        if (!pick || preferred(options[i], options[*pick])) pick = i;
+        const bool near = objective(options[i], l) <= *least * (1 + a.number("choice.near_equal"));
+        if (near && accept(options[i])) equal.push_back(i);
     }
-    return pick;
+    const auto wall = [&](std::size_t i) { return options[i].offer.wall.expected; };
+    // Independent runs scale perfectly: every node count costs the same, and fewest is easiest to
+    // get. All other jobs take the speed that comes for the same money.
+    if (!l.independent) {
+        const std::size_t fastest =
+            *std::min_element(equal.begin(), equal.end(),
+                              [&](std::size_t x, std::size_t y) { return wall(x) < wall(y); });
+        const Seconds longest = wall(fastest) * (1 + a.number("choice.near_equal_time"));
+        std::erase_if(equal, [&](std::size_t i) { return wall(i) > longest; });
+    } else if (!l.deadline_given) {
+        const bool any = std::any_of(equal.begin(), equal.end(),
+                                     [&](std::size_t i) { return wall(i) <= l.patience; });
+        if (any) std::erase_if(equal, [&](std::size_t i) { return wall(i) > l.patience; });
+    }
+    return *std::min_element(equal.begin(), equal.end(), [&](std::size_t x, std::size_t y) {
+        return preferred(options[x], options[y]);
+    });
 }
 
 Choice fall_short(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {

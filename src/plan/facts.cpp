@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "context.hpp"
+#include "facts_price.hpp"
 #include "facts_state.hpp"
 #include "opaque.hpp"
 #include "trainyard/base/text.hpp"
@@ -137,12 +138,13 @@ std::string software_fact(const Candidate& c) {
            "--stack NAME, for example pytorch-fsdp";
 }
 
-std::string speed_fact(const Candidate& c) {
+std::string speed_fact(const Candidate& c, bool causal) {
     const perf::Prediction& p = c.prediction;
     return "step " + format_duration(c.step) + ", " +
            format_count(p.tokens_per_second / kTokensPerSecond) + " tokens/s, MFU " +
-           percent(p.mfu) + ", communication " + percent(p.communication_share) + ", bubble " +
-           percent(p.bubble_share);
+           percent(p.mfu) + " (full score matrix counted, as Megatron and PaLM do" +
+           (causal ? "; causal half: " + percent(mfu_causal(p)) : "") + "), communication " +
+           percent(p.communication_share) + ", bubble " + percent(p.bubble_share);
 }
 
 std::string network_fact(const Candidate& c) {
@@ -255,7 +257,7 @@ std::string spot_fact(const Context& x) {
     if (spot == nullptr) return "no spot price known for this type";
     const Offer& o = spot->offer;
     std::string s = "expected " + money(o.cost.expected) + " at " + per_hour(o.rate) + " (" +
-                    o.rate_source.as_of + ", " + o.region + "); " + percent(o.risk.band_low) +
+                    price_date(o.rate_source) + ", " + o.region + "); " + percent(o.risk.band_low) +
                     " to " + percent(o.risk.band_high) +
                     " of instances lost per month each: " + format_fixed(o.risk.interruptions, 1) +
                     " interruptions";
@@ -280,7 +282,7 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service) {
         if (!is_opaque(x)) out.push_back({"batch", batch_fact(x, c)});
         out.push_back({"memory", memory_fact(x, c)});
         if (!is_opaque(x)) out.push_back({"software", software_fact(c)});
-        if (!is_opaque(x)) out.push_back({"speed", speed_fact(c)});
+        if (!is_opaque(x)) out.push_back({"speed", speed_fact(c, x.request.job.model.causal)});
         if (!is_opaque(x) && c.training.parallel.data * c.training.parallel.context > 1) {
             out.push_back({"traffic", traffic_fact(x, *x.chosen)});
         }

@@ -69,6 +69,10 @@ TrainingState training_state(const Context& x, const Option& o) {
     return s;
 }
 
+double mfu_causal(const perf::Prediction& p) {
+    return p.model_flop_full > Flop{} ? p.mfu * (p.model_flop / p.model_flop_full) : p.mfu;
+}
+
 std::string traffic_fact(const Context& x, const Option& o) {
     const Candidate& c = o.candidate;
     const workload::Parallelism& p = c.training.parallel;

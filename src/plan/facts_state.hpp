@@ -17,6 +17,9 @@ struct TrainingState {
 };
 TrainingState training_state(const Context& x, const Option& o);
 
+/// MFU with the causal half of the scores only: the arithmetic that the work fact counts.
+double mfu_causal(const perf::Prediction& p);
+
 /// The traffic of data parallelism per rank: ring collectives, (r - 1) / r of the buffer each way.
 std::string traffic_fact(const Context& x, const Option& o);
 

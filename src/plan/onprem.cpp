@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "facts_price.hpp"
 #include "text_layout.hpp"
 #include "trainyard/base/text.hpp"
 #include "words.hpp"
@@ -150,13 +151,13 @@ std::string onprem_text(const OwnedAnswer& a) {
     }
     out += "  " + pad_right("total", 62) + pad_left(format_usd_cents(to_usd(a.total)), 16) + "\n";
     out += "\nBreak-even use = owned cost / (hours x cloud price)\n";
-    out += "  " + pad_right("cloud price", 22) + pad_left("$/h", 8) + pad_left("as of", 14) +
+    out += "  " + pad_right("cloud price", 22) + pad_left("$/h", 8) + pad_left("as of", 17) +
            pad_left("over " + format_fixed(a.years, 0) + " y", 12) + pad_left("over 4 y", 12) +
            "\n";
     for (const BreakEven& b : a.break_even) {
         out += "  " + pad_right(b.purchase, 22) +
                pad_left(format_fixed(b.rate / kUsdPerHour, 2), 8) +
-               pad_left(b.provenance.as_of, 14) + pad_left(percent(b.utilisation), 12) +
+               pad_left(price_date(b.provenance), 17) + pad_left(percent(b.utilisation), 12) +
                pad_left(percent(b.longer), 12) + "\n";
     }
     out += "\nYour cases\n";

@@ -216,8 +216,9 @@ void list_assumptions(Plan& p, const Request& request, const Assumptions& a) {
     for (const std::string& s : request.job.assumptions) p.assumptions.push_back(s);
     for (const std::string& s : request.job.model.assumptions) p.assumptions.push_back(s);
     if (!request.job.deadline) {
-        p.assumptions.push_back("no deadline given: " +
-                                format_fixed(a.number("deadline.default"), 0) + " days assumed");
+        p.assumptions.push_back(
+            "no deadline given: nothing is too slow; sizes are searched around a run of " +
+            format_fixed(a.number("choice.patience"), 0) + " days, which breaks ties only");
     }
     if (p.chosen) {
         for (const std::string& n : p.chosen->candidate.prediction.notes)
@@ -239,7 +240,7 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     p.work = work_of(request.job, a);
     p.budget = request.job.budget;
     const Limits limits = limits_of(request, a);
-    p.deadline = limits.deadline;
+    p.deadline = request.job.deadline;
     p.job = job_line(request, p.work);
 
     SearchResult found = search_all(request, catalog, a);

@@ -1,6 +1,8 @@
 // The plan as data. Keys are documented in docs/reference/plan-json.md; units are in the key names,
 // SI and US dollars.
 
+#include "facts_price.hpp"
+#include "facts_state.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/plan/report.hpp"
 
@@ -90,7 +92,7 @@ Node bill(const Bill& b) {
     for (const BillItem& i : b.items) {
         Node n = Node::map();
         n.set("name", i.name)
-            .set("detail", i.detail)
+            .set("detail", bill_detail(i))
             .set("amount_usd", usd(i.amount))
             .set("provenance", provenance(i.provenance));
         items.append(std::move(n));
@@ -150,7 +152,8 @@ Node option(const Option& x) {
         .set("step_time_s", c.step / kSecond)
         .set("training_time_s", c.training_time() / kSecond);
     n.set("tokens_per_s", c.prediction.tokens_per_second / kTokensPerSecond)
-        .set("mfu", c.prediction.mfu);
+        .set("mfu", c.prediction.mfu)
+        .set("mfu_causal", mfu_causal(c.prediction));
     n.set("communication_share", c.prediction.communication_share)
         .set("bubble_share", c.prediction.bubble_share);
     n.set("memory_bytes", c.prediction.memory.total / kByte);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "facts_price.hpp"
 #include "text_layout.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/plan/report.hpp"
@@ -94,10 +95,11 @@ class Page {
     void bill() {
         if (!p_.chosen) return;
         const Offer& o = p_.chosen->offer;
-        line("\n" + bold("Bill") + " (expected, " + o.region + ", prices of " +
-             o.rate_source.as_of + ")");
+        line("\n" + bold("Bill") + " (expected, " + o.region + ", " +
+             (o.rate_source.as_of.size() > 4 ? "prices of " : "prices: ") +
+             price_date(o.rate_source) + ")");
         for (const BillItem& i : o.bill.items) {
-            line("  " + pad_right(i.name, 18) + pad_right(clip(i.detail, 61), 62) +
+            line("  " + pad_right(i.name, 18) + pad_right(clip(bill_detail(i), 61), 62) +
                  pad_left(format_usd_cents(to_usd(i.amount)), 16));
         }
         line(bold("  " + pad_right("total", 18) + pad_right("", 62) +

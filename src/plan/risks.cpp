@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "context.hpp"
+#include "facts_price.hpp"
 #include "trainyard/base/text.hpp"
 #include "words.hpp"
 
@@ -40,10 +41,9 @@ void capacity_risk(const Context& x, std::vector<Weighted>& out) {
 
 void price_risk(const Context& x, std::vector<Weighted>& out) {
     const Offer& o = x.chosen->offer;
-    if (o.stale) {
-        out.push_back({65, "the price is " + std::to_string(o.price_age_days) + " days old (" +
-                               o.rate_source.as_of +
-                               "): refresh it with --prices before you commit"});
+    if (o.stale && !is_own_price(o.rate_source)) {
+        out.push_back({65, "the price is " + price_age(o.rate_source, o.price_age_days) +
+                               ": refresh it with --prices before you commit"});
     }
 }
 

@@ -55,6 +55,21 @@ std::vector<const Option*> best_of_types(const Context& x) {
     return out;
 }
 
+/// Cheaper and faster in expectation than the chosen one, and refused for its tail or its type: the
+/// table owes the reader the reason.
+const Option* better_but_risky(const Context& x) {
+    const Option* best = nullptr;
+    const Offer& mine = x.chosen->offer;
+    for (const Option& o : x.options) {
+        if (!is_guaranteed(o.offer.purchase) || o.offer.commitment) continue;
+        if (o.offer.cost.expected >= mine.cost.expected ||
+            o.offer.wall.expected >= mine.wall.expected)
+            continue;
+        if (best == nullptr || cheaper(&o, best)) best = &o;
+    }
+    return best;
+}
+
 std::string lost_text(const Context& x, const Option& o) {
     const bool other_type =
         x.request.job.instance && o.candidate.instance->type != *x.request.job.instance;
@@ -84,6 +99,7 @@ std::vector<Row> rows_of(const Context& x) {
         }
         add(x.requested);
         add(x.elsewhere);
+        add(better_but_risky(x));
     }
     for (const Option* o : best_of_types(x)) {
         if (x.chosen != nullptr && o->candidate.instance == x.chosen->candidate.instance) continue;

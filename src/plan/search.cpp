@@ -110,7 +110,7 @@ int nodes_needed(perf::Predictor& predictor, const workload::Training& base, con
     const Seconds one = steps_of(*s.work, t.global_batch) * predictor.lower_bound(t);
     const workload::Job& job = s.request->job;
     const Seconds deadline =
-        job.deadline.value_or(s.assumptions->number("deadline.default") * kDay);
+        job.deadline.value_or(s.assumptions->number("choice.patience") * kDay);
     const double needed = std::ceil(one / deadline);
     return static_cast<int>(std::clamp(needed, 1.0, 1e6));
 }

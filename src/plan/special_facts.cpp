@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "context.hpp"
+#include "facts_price.hpp"
 #include "trainyard/base/text.hpp"
 #include "words.hpp"
 
@@ -41,7 +42,7 @@ std::optional<OutsidePrice> cheapest_named(const catalog::Catalog& catalog, cons
 
 std::string who(const OutsidePrice& p) {
     return p.price.provider + " " + per_hour(p.per_accelerator) + " per " + p.price.accelerator +
-           " (" + p.price.provenance.as_of + ")";
+           " (" + price_date(p.price.provenance) + ")";
 }
 
 void outside_fact(const Context& x, std::vector<Fact>& out) {
@@ -86,8 +87,8 @@ void copies_facts(const Context& x, std::vector<Fact>& out) {
     const UsdPerSecond each = spot_now->rate / 8.0;
     out.push_back({"today's rates",
                    "P4d spot " + per_hour(each) + " per A100 (" + spot_now->region + ", " +
-                       spot_now->provenance.as_of + ") = " + format_usd(hours * kHour * each) +
-                       "; " + who(*outside) + " = " +
+                       price_date(spot_now->provenance) +
+                       ") = " + format_usd(hours * kHour * each) + "; " + who(*outside) + " = " +
                        format_usd(hours * kHour * outside->per_accelerator) + ": the gap is " +
                        percent(1 - outside->per_accelerator / each) + ", not 60 %"});
     const auto vast_now = cheapest_named(x.catalog, "A100", "Vast.ai");
@@ -181,17 +182,46 @@ std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog,
 
 namespace {
 
+/// The price row behind an offer: it says what kind of commitment the rate belongs to.
+std::string commitment_kind(const Context& x, const Offer& o, int years) {
+    const PurchaseType reserved =
+        years == 1 ? PurchaseType::reserved_1y : PurchaseType::reserved_3y;
+    const PurchaseType plan =
+        years == 1 ? PurchaseType::savings_plan_1y : PurchaseType::savings_plan_3y;
+    for (const PurchaseType kind : {reserved, plan}) {
+        const auto p = x.catalog.price(x.chosen->candidate.instance->type, kind, o.region);
+        if (!p || p->rate != o.rate) continue;
+        if (is_own_price(p->provenance)) return kind == plan ? "Savings Plan" : "reserved";
+        const std::string name = kind == plan ? "Savings Plan" : "reserved";
+        return p->detail.empty() ? name : name + ", " + p->detail;
+    }
+    return "terms unknown";
+}
+
+/// What is due on the first day, as far as the terms say.
+std::string paid_today(const std::string& kind, MicroUsd total) {
+    if (kind.find("all upfront") != std::string::npos) return money(total) + " paid today";
+    if (kind.find("partial upfront") != std::string::npos) return "about half of it paid today";
+    if (kind.find("no upfront") != std::string::npos) return "nothing paid today, billed monthly";
+    return "payment as your terms say";
+}
+
 /// What a commitment would cost and when it pays: break-even use = committed rate / on-demand rate.
+/// A run of less than a month is no reason to commit for years.
 void commitment_fact(const Context& x, std::vector<Fact>& out) {
+    if (x.chosen->offer.wall.expected < kMonth) return;
     std::string s;
     for (const Purchase p : {Purchase::commitment_1y, Purchase::commitment_3y}) {
         const Option* o = same_cluster(x, *x.chosen, p);
         if (o == nullptr || !o->offer.commitment) continue;
         const Commitment& k = *o->offer.commitment;
+        const std::string kind = commitment_kind(x, o->offer, k.years);
         if (!s.empty()) s += "; ";
-        s += plural(k.years, "year") + " at " + per_hour(o->offer.rate) + " = " +
-             format_usd(o->offer.rate * kYear) + " a year per node, " + money(k.total) +
-             " in all, pays off above " + percent(k.break_even) + " use";
+        s += plural(k.years, "year") + " (" + kind + ", " + price_date(o->offer.rate_source) +
+             ") at " + per_hour(o->offer.rate) + ": " + money(k.total) + " in all, " +
+             paid_today(kind, k.total) +
+             (k.break_even >= 1 ? ", never pays off"
+                                : ", pays off above " + percent(k.break_even) + " use");
     }
     if (!s.empty()) out.push_back({"commitment", s});
 }

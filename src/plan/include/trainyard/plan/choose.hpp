@@ -4,9 +4,13 @@
 // Tiers, in order: guaranteed capacity that meets deadline and budget with the whole 80 % range;
 // the same in expectation
 // ("tight"); then offers that lean on spot. Inside a tier the cheapest wins (plus what a day of
-// delay is worth, if the user says so); options within `choice.near_equal` of it
-// (`choice.impatience` when no deadline is given) count as equal, and among those the fewest nodes
-// win, then the smaller product of time and money, then the simpler mapping.
+// delay is worth, if the user says so); options within `choice.near_equal` of it count as equal in
+// price; of those, the ones within `choice.near_equal_time` of the fastest count as equal in time;
+// and among those the fewest nodes win, then the smaller product of time and money, then the
+// simpler mapping. So no offer of the tier is both cheaper and faster than the chosen one by more
+// than these two shares. Independent runs skip the time step: their cost does not depend on the
+// node count. Without a deadline nothing is too slow; `choice.patience` only breaks ties among
+// independent runs and bounds the sizes that are searched.
 
 #include <optional>
 #include <string>
@@ -16,8 +20,12 @@
 
 namespace trainyard::plan {
 
+/// Longer than any run: no deadline was given.
+inline constexpr Seconds kNoDeadline = 1e7 * kDay;
+
 struct Limits {
-    Seconds deadline;
+    Seconds deadline;  ///< kNoDeadline if the user gave none
+    Seconds patience;  ///< breaks ties when there is no deadline; never a limit
     bool deadline_given = false;
     std::optional<Usd> budget;
     std::optional<Usd> value_per_day;
