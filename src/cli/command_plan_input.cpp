@@ -12,6 +12,11 @@ namespace trainyard::cli {
 using workload::Job;
 using Mistakes = std::vector<Diagnostic>;
 
+bool is_hf_config(const doc::Node& n) {
+    return n.find("model_type") != nullptr || n.find("architectures") != nullptr ||
+           n.find("hidden_size") != nullptr;
+}
+
 namespace {
 
 /// config.json files are small; a job file smaller still.
@@ -21,11 +26,6 @@ bool looks_like_path(std::string_view s) {
     const auto ends = [&](std::string_view e) { return s.ends_with(e); };
     return s == "-" || s.find('/') != std::string_view::npos || ends(".json") || ends(".yaml") ||
            ends(".yml");
-}
-
-bool is_config(const doc::Node& n) {
-    return n.find("model_type") != nullptr || n.find("architectures") != nullptr ||
-           n.find("hidden_size") != nullptr;
 }
 
 std::string folder_of(const std::string& path) {
@@ -61,7 +61,7 @@ Result<Job> read_input(const std::string& word) {
     if (!looks_like_path(word)) return job_of_model(workload::find_model(word));
     auto node = read_node(word);
     if (!node) return node.error();
-    if (is_config(*node)) {
+    if (is_hf_config(*node)) {
         auto model = workload::import_hf_config(*node);
         if (model) name_by_folder(*model, word);
         return job_of_model(std::move(model));

@@ -7,6 +7,7 @@
 
 #include "command.hpp"
 #include "trainyard/catalog/catalog.hpp"
+#include "trainyard/doc/node.hpp"
 #include "trainyard/plan/request.hpp"
 
 namespace trainyard::cli {
@@ -14,6 +15,9 @@ namespace trainyard::cli {
 /// The job file, config.json or model name, with the flags on top. Warnings are appended, errors
 /// returned.
 Result<plan::Request> plan_request(const Args& args, const std::string& today);
+
+/// A Hugging Face config.json, told by its keys.
+bool is_hf_config(const doc::Node& n);
 
 /// Names of the software stack profiles, and the diagnostic for a name that is none of them.
 std::vector<std::string> stack_names();

@@ -24,6 +24,15 @@ Result<doc::Node> read_node(const std::string& path) {
 Result<workload::Run> read_run_file(const std::string& path) {
     auto node = read_node(path);
     if (!node) return node.error();
+    if (is_hf_config(*node)) {
+        Diagnostic d;
+        d.where = {path, 0, 0};
+        d.what = "this is a model's config.json, not a run";
+        d.why = "predict needs the model, its training and the machine";
+        d.fix = "write a run.yaml with `model: {config: " + path +
+                "}`, `sequence`, `parallel` and `instance` (docs/reference/run.md)";
+        return bad_input(std::move(d));
+    }
     const std::size_t slash = path.rfind('/');
     const std::string folder = slash == std::string::npos ? "" : path.substr(0, slash + 1);
     return workload::read_run(*node, [&folder](const std::string& file) {
@@ -102,7 +111,9 @@ Result<Outcome> run_predict(const Args& args, Io& io) {
     } else {
         io.out << predict_text(report, io);
     }
-    return Outcome::done;
+    const std::vector<std::string> fail_on = args.list("fail-on");
+    const bool no = !fail_on.empty() && !prediction->memory.fits();
+    return no ? Outcome::answered_no : Outcome::done;
 }
 
 }  // namespace
@@ -113,7 +124,12 @@ Command predict_command() {
             .examples = {{"trainyard predict examples/run-70b-p5.yaml",
                           "where the time and the memory go"},
                          {"trainyard predict run.yaml --json", "the same for programs"}},
-            .options = {{.name = "json",
+            .options = {{.name = "fail-on",
+                         .kind = Option::Kind::list,
+                         .value_name = "LIST",
+                         .help = "exit 1 on these answers",
+                         .choices = {"does-not-fit"}},
+                        {.name = "json",
                          .kind = Option::Kind::flag,
                          .help = "print JSON, schema trainyard.prediction"},
                         {.name = "catalog",

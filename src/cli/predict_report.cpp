@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -11,6 +12,11 @@
 namespace trainyard::cli {
 
 namespace {
+
+/// The same with the causal half of the scores only.
+double mfu_causal(const perf::Prediction& p) {
+    return p.model_flop_full > Flop{} ? p.mfu * (p.model_flop / p.model_flop_full) : p.mfu;
+}
 
 struct TimeTerm {
     std::string_view name, key;
@@ -50,7 +56,7 @@ std::vector<MemoryTerm> memory_terms(const perf::MemoryBreakdown& m) {
 }
 
 std::string bar(double share) {
-    const int full = static_cast<int>(share * 30 + 0.5);
+    const int full = static_cast<int>(std::min(share, 1.0) * 30 + 0.5);
     std::string out;
     for (int i = 0; i < full; ++i) out += "█";
     return out;
@@ -64,8 +70,10 @@ std::string mapping_words(const workload::Training& t) {
     if (p.virtual_stages > 1) out += fmt::format(" (interleaved {})", p.virtual_stages);
     if (p.context > 1) out += fmt::format(" × CP {}", p.context);
     if (p.expert > 1) out += fmt::format(" × EP {}", p.expert);
-    return out + fmt::format(", {}, micro-batch {}, {} accumulation, recompute {}",
-                             workload::to_string(p.zero), t.micro_batch, t.micro_batches(),
+    const std::string zero =
+        p.zero == workload::Zero::none ? "no ZeRO" : std::string(workload::to_string(p.zero));
+    return out + fmt::format(", {}, micro-batch {}, {} accumulation step{}, recompute {}", zero,
+                             t.micro_batch, t.micro_batches(), t.micro_batches() == 1 ? "" : "s",
                              workload::to_string(t.recompute));
 }
 
@@ -93,32 +101,56 @@ std::string memory_table(const perf::MemoryBreakdown& m) {
 
 }  // namespace
 
-std::string predict_text(const PredictReport& r, const Io& io) {
+namespace {
+
+/// Both halves of the answer open with what was asked: a step time of something that does not fit
+/// is no answer, so memory speaks first then.
+std::string memory_text(const PredictReport& r, const Io& io) {
+    const perf::MemoryBreakdown& m = r.prediction.memory;
+    const std::string verdict = m.fits_with_headroom() ? io.paint(Tone::good, "fits")
+                                : m.fits()             ? io.paint(Tone::warn, "fits only just")
+                                                       : io.paint(Tone::bad, "does not fit");
+    std::string out =
+        fmt::format("Memory {} of {} per device: {}; the largest term is {}\n",
+                    format_bytes(m.total), format_bytes(m.capacity), verdict, m.largest());
+    return out + memory_table(m) + "\n";
+}
+
+std::string time_text(const PredictReport& r, const Io& io) {
     const perf::Prediction& p = r.prediction;
+    const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
+    std::string out = fmt::format(
+        "{}tep {} (80 % range {} to {}), {} tokens/s\n", p.memory.fits() ? "S" : "If it did, s",
+        io.paint(Tone::bold, format_duration(p.step.total)),
+        format_duration(p.step.total * band.low), format_duration(p.step.total * band.high),
+        format_count(p.tokens_per_second / kTokensPerSecond));
+    out += fmt::format("MFU {} (full score matrix counted, as Megatron and PaLM do{})\n",
+                       format_percent(p.mfu),
+                       r.run.model.causal ? "; causal half: " + format_percent(mfu_causal(p)) : "");
+    out += fmt::format("Communication {} of the step, bubble {}\n",
+                       format_percent(p.communication_share), format_percent(p.bubble_share));
+    return out + time_table(p.step) + "\n";
+}
+
+}  // namespace
+
+std::string predict_text(const PredictReport& r, const Io& io) {
     const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
     std::string out =
         io.paint(Tone::bold, fmt::format("{} on {} × {}\n", r.run.model.name,
                                          r.cluster.accelerators, r.cluster.accelerator->name));
-    out += mapping_words(r.training) + "\n\n";
-    out += fmt::format(
-        "Step {} (80 % range {} to {}), {} tokens/s, MFU {} (full score matrix counted)\n",
-        io.paint(Tone::bold, format_duration(p.step.total)),
-        format_duration(p.step.total * band.low), format_duration(p.step.total * band.high),
-        format_count(p.tokens_per_second / kTokensPerSecond), format_percent(p.mfu));
-    out += fmt::format("Communication {} of the step, bubble {}\n",
-                       format_percent(p.communication_share), format_percent(p.bubble_share));
-    out += time_table(p.step) + "\n";
-    const perf::MemoryBreakdown& m = p.memory;
-    const std::string verdict = m.fits_with_headroom() ? io.paint(Tone::good, "fits")
-                                : m.fits()             ? io.paint(Tone::warn, "fits only just")
-                                                       : io.paint(Tone::bad, "does not fit");
-    out += fmt::format("Memory {} of {} per device: {}; the largest term is {}\n",
-                       format_bytes(m.total), format_bytes(m.capacity), verdict, m.largest());
-    out += memory_table(m) + "\n";
+    // As written: on Trainium1 the mapping counts cores, two a chip.
+    const bool cores = r.run.training.parallel.devices() != r.training.parallel.devices();
+    out += mapping_words(r.run.training) + (cores ? " (per core, two a chip)" : "") + "\n\n";
+    out += r.prediction.memory.fits() ? time_text(r, io) + memory_text(r, io)
+                                      : memory_text(r, io) + time_text(r, io);
     out += fmt::format("Range: {}. Model: docs/model/README.md; errors: docs/validation.md\n",
                        band.basis);
     for (const std::string& a : r.run.model.assumptions) out += "Assumed: " + a + "\n";
-    for (const std::string& a : r.run.assumptions) out += "Assumed: " + a + "\n";
+    for (const std::string& a : r.run.assumptions) {
+        const bool said = a.ends_with(" assumed");
+        out += "Assumed: " + (said ? a.substr(0, a.size() - 8) : a) + "\n";
+    }
     return out;
 }
 
@@ -136,7 +168,9 @@ doc::Node predict_json(const PredictReport& r) {
     for (const TimeTerm& term : time_terms(p.step))
         step.set(std::string(term.key), term.value / kSecond);
     root.set("step", std::move(step));
-    root.set("tokens_per_s", p.tokens_per_second / kTokensPerSecond).set("mfu", p.mfu);
+    root.set("tokens_per_s", p.tokens_per_second / kTokensPerSecond)
+        .set("mfu", p.mfu)
+        .set("mfu_causal", mfu_causal(p));
     root.set("communication_share", p.communication_share).set("bubble_share", p.bubble_share);
     root.set("model_flop", p.model_flop / kFlop)
         .set("model_flop_full_scores", p.model_flop_full / kFlop);
