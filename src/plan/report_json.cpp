@@ -29,7 +29,8 @@ Node time_node(const TimeRange& r) {
         .set("high_s", r.high / kSecond);
     return n;
 }
-double usd(MicroUsd m) { return to_usd(m) / kUsd; }
+/// One division, so that whole cents print as such: 6335.56, not 6335.5599999999995.
+double usd(MicroUsd m) { return static_cast<double>(m.value) / 1e6; }
 Node money_node(const MoneyRange& r) {
     Node n = Node::map();
     n.set("low_usd", usd(r.low)).set("expected_usd", usd(r.expected)).set("high_usd", usd(r.high));
@@ -230,7 +231,7 @@ void add_lists(Node& root, const Plan& p) {
     Node rows = Node::list();
     for (const Row& r : p.rows) {
         Node n = option(r.option);
-        n.set("lost", r.lost);
+        n.set("chosen", p.chosen.has_value() && r.lost.empty()).set("lost", r.lost);
         rows.append(std::move(n));
     }
     root.set("alternatives", std::move(rows));
@@ -262,7 +263,9 @@ Node report_json(const Plan& p) {
         .set("active_params", p.work.active_params)
         .set("tokens", p.work.tokens());
     work.set("sequence", p.work.sequence)
-        .set("global_batch_sequences", p.work.batch)
+        .set("global_batch_sequences",
+             p.chosen ? p.chosen->candidate.training.global_batch : p.work.batch)
+        .set("wished_batch_sequences", p.work.batch)
         .set("batch_source", p.work.batch_source);
     root.set("work", std::move(work));
     if (p.deadline) root.set("deadline_s", *p.deadline / kSecond);
