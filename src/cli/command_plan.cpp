@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "command_plan_input.hpp"
+#include "command_plan_place.hpp"
 #include "trainyard/doc/node.hpp"
 #include "trainyard/plan/onprem.hpp"
 #include "trainyard/plan/plan.hpp"
@@ -47,6 +48,7 @@ Result<Outcome> run_plan(const Args& args, Io& io) {
     if (!request) return request.error();
     auto catalog = plan_catalog(args);
     if (!catalog) return catalog.error();
+    if (auto wrong = place_mistake(*request, *catalog)) return bad_input(std::move(*wrong));
     const bool work = request->job.tokens > Tokens{} || request->job.samples ||
                       request->job.accelerator_hours_each;
     if (request->job.on_prem && !work) return run_onprem(args, *request, *catalog, io);
@@ -66,6 +68,12 @@ std::vector<Option> job_options() {
     return {
         {"tokens", Kind::text, "N", "tokens seen in all, epochs included: 300B, 40M", "", {}},
         {"samples", Kind::text, "N", "samples seen in all, for models without tokens", "", {}},
+        {"epochs",
+         Kind::text,
+         "N",
+         "passes over the data: multiplies --tokens or --samples",
+         "",
+         {}},
         {"deadline",
          Kind::text,
          "TIME",

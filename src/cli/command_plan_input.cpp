@@ -22,10 +22,25 @@ namespace {
 /// config.json files are small; a job file smaller still.
 constexpr std::size_t kMaxInput = std::size_t{16} << 20U;
 
+bool is_file_name(std::string_view s) {
+    return s == "-" || s.ends_with(".json") || s.ends_with(".yaml") || s.ends_with(".yml");
+}
+
 bool looks_like_path(std::string_view s) {
-    const auto ends = [&](std::string_view e) { return s.ends_with(e); };
-    return s == "-" || s.find('/') != std::string_view::npos || ends(".json") || ends(".yaml") ||
-           ends(".yml");
+    return is_file_name(s) || s.find('/') != std::string_view::npos;
+}
+
+/// "Qwen/Qwen2.5-7B", as model hubs write names: known under the whole name or the last part?
+Result<workload::Model> model_of_hub_name(const std::string& word, Error no_file) {
+    auto whole = workload::find_model(word);
+    if (whole) return whole;
+    auto last = workload::find_model(word.substr(word.rfind('/') + 1));
+    if (last) return last;
+    for (Diagnostic& d : no_file.diagnostics) {
+        d.why = "nor is it the name of a known model";
+        d.fix = "give its config.json, or a name from `trainyard model --list`";
+    }
+    return no_file;
 }
 
 std::string folder_of(const std::string& path) {
@@ -60,7 +75,10 @@ void name_by_folder(workload::Model& m, const std::string& path) {
 Result<Job> read_input(const std::string& word) {
     if (!looks_like_path(word)) return job_of_model(workload::find_model(word));
     auto node = read_node(word);
-    if (!node) return node.error();
+    if (!node) {
+        if (is_file_name(word)) return node.error();
+        return job_of_model(model_of_hub_name(word, node.error()));
+    }
     if (is_hf_config(*node)) {
         auto model = workload::import_hf_config(*node);
         if (model) name_by_folder(*model, word);
@@ -110,6 +128,22 @@ void read_budget(const Args& args, Job& job, Mistakes& mistakes) {
     }
 }
 
+/// Then --tokens and --samples are those of one pass.
+void read_epochs(const Args& args, Job& job, Mistakes& mistakes) {
+    const auto epochs = args.number("epochs", mistakes);
+    if (!epochs) return;
+    if (*epochs <= 0 || *epochs > 1e6) {
+        mistakes.push_back(flag_mistake("epochs", "must be more than 0 and at most 1,000,000",
+                                        "write for example 3"));
+    } else if (!args.given("tokens") && !args.given("samples")) {
+        mistakes.push_back(flag_mistake("epochs", "needs the size of one pass beside it",
+                                        "add --tokens or --samples, or write epochs in the job"));
+    } else {
+        if (args.given("tokens")) job.tokens = *epochs * job.tokens;
+        if (args.given("samples") && job.samples) job.samples = *epochs * *job.samples;
+    }
+}
+
 void read_work(const Args& args, Job& job, Mistakes& mistakes) {
     if (const auto tokens = args.count("tokens", mistakes)) {
         job.tokens = *tokens * kToken;
@@ -118,6 +152,7 @@ void read_work(const Args& args, Job& job, Mistakes& mistakes) {
                 flag_mistake("tokens", "must be more than 0", "write for example 300B"));
     }
     if (const auto samples = args.count("samples", mistakes)) job.samples = *samples;
+    read_epochs(args, job, mistakes);
     if (const auto seq = args.integer("seq", 1, 100'000'000, mistakes)) job.sequence = *seq;
     if (const auto batch = args.count("global-batch", mistakes)) {
         job.global_batch_tokens = *batch;
