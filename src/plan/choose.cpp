@@ -74,34 +74,56 @@ bool preferred(const Option& a, const Option& b) {
     return complexity(a.candidate.training) < complexity(b.candidate.training);
 }
 
-/// Cheapest, then most of the time it saves for (nearly) the same money, then fewest nodes.
+/// Does `b` beat `a` on both counts by more than the noise: much faster for the same money, or
+/// cheaper and no slower?
+bool beaten(const Option& a, const Option& b, const Limits& l, const Assumptions& known) {
+    const double money = objective(b, l) / std::max(objective(a, l), 1e-6 * kUsd);
+    const double time = b.offer.wall.expected / a.offer.wall.expected;
+    // Independent runs cost nearly the same at every node count, and the fewest nodes are easiest
+    // to get: for them speed must not cost anything.
+    const double same = l.independent ? 1 : 1 + known.number("choice.near_equal");
+    const bool much_faster =
+        money <= same && time * (1 + known.number("choice.near_equal_time")) < 1;
+    const bool cheaper = money * (1 + known.number("choice.near_equal")) < 1 && time <= 1;
+    return much_faster || cheaper;
+}
+
+/// Options that count as equal in price with the cheapest, without those that another beats. Never
+/// empty: `beaten` only leads to a shorter run, or to a cheaper one of equal length.
 template <typename Accept>
-std::optional<std::size_t> cheapest(const std::vector<Option>& options, const Limits& l,
-                                    const Assumptions& a, Accept accept) {
+std::vector<std::size_t> near_equals(const std::vector<Option>& options, const Limits& l,
+                                     const Assumptions& a, Accept accept) {
     std::vector<std::size_t> equal;
     std::optional<Usd> least;
     for (const Option& o : options) {
         if (accept(o) && (!least || objective(o, l) < *least)) least = objective(o, l);
     }
-    if (!least) return std::nullopt;
+    if (!least) return equal;
+    // Without a deadline a shorter run is worth something: more options count as equal in price.
+    const bool hurried = l.deadline_given || l.value_per_day;
+    const double slack = a.number(hurried ? "choice.near_equal" : "choice.impatience");
     for (std::size_t i = 0; i < options.size(); ++i) {
-        const bool near = objective(options[i], l) <= *least * (1 + a.number("choice.near_equal"));
-        if (near && accept(options[i])) equal.push_back(i);
+        if (objective(options[i], l) <= *least * (1 + slack) && accept(options[i]))
+            equal.push_back(i);
     }
-    const auto wall = [&](std::size_t i) { return options[i].offer.wall.expected; };
-    // Independent runs scale perfectly: every node count costs the same, and fewest is easiest to
-    // get. All other jobs take the speed that comes for the same money.
-    if (!l.independent) {
-        const std::size_t fastest =
-            *std::min_element(equal.begin(), equal.end(),
-                              [&](std::size_t x, std::size_t y) { return wall(x) < wall(y); });
-        const Seconds longest = wall(fastest) * (1 + a.number("choice.near_equal_time"));
-        std::erase_if(equal, [&](std::size_t i) { return wall(i) > longest; });
-    } else if (!l.deadline_given) {
-        const bool any = std::any_of(equal.begin(), equal.end(),
-                                     [&](std::size_t i) { return wall(i) <= l.patience; });
-        if (any) std::erase_if(equal, [&](std::size_t i) { return wall(i) > l.patience; });
-    }
+    const auto patient = [&](std::size_t i) {
+        return options[i].offer.wall.expected <= l.patience;
+    };
+    if (!l.deadline_given && std::any_of(equal.begin(), equal.end(), patient))
+        std::erase_if(equal, [&](std::size_t i) { return !patient(i); });
+    const std::vector<std::size_t> all = equal;
+    std::erase_if(equal, [&](std::size_t i) {
+        return std::any_of(all.begin(), all.end(),
+                           [&](std::size_t j) { return beaten(options[i], options[j], l, a); });
+    });
+    return equal;
+}
+
+template <typename Accept>
+std::optional<std::size_t> cheapest(const std::vector<Option>& options, const Limits& l,
+                                    const Assumptions& a, Accept accept) {
+    const std::vector<std::size_t> equal = near_equals(options, l, a, accept);
+    if (equal.empty()) return std::nullopt;
     return *std::min_element(equal.begin(), equal.end(), [&](std::size_t x, std::size_t y) {
         return preferred(options[x], options[y]);
     });

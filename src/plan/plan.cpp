@@ -216,9 +216,10 @@ void list_assumptions(Plan& p, const Request& request, const Assumptions& a) {
     for (const std::string& s : request.job.assumptions) p.assumptions.push_back(s);
     for (const std::string& s : request.job.model.assumptions) p.assumptions.push_back(s);
     if (!request.job.deadline) {
-        p.assumptions.push_back(
-            "no deadline given: nothing is too slow; sizes are searched around a run of " +
-            format_fixed(a.number("choice.patience"), 0) + " days, which breaks ties only");
+        p.assumptions.push_back("no deadline given: nothing is too slow; among plans within " +
+                                format_percent(a.number("choice.impatience")) +
+                                " of the cheapest, those that end in " +
+                                format_fixed(a.number("choice.patience"), 0) + " days win the tie");
     }
     if (p.chosen) {
         for (const std::string& n : p.chosen->candidate.prediction.notes)

@@ -70,6 +70,18 @@ const Option* better_but_risky(const Context& x) {
     return best;
 }
 
+/// The same type on guaranteed capacity for less money: what waiting would save.
+const Option* cheaper_of_type(const Context& x) {
+    const Option* best = nullptr;
+    for (const Option& o : x.options) {
+        if (o.candidate.instance != x.chosen->candidate.instance || o.offer.commitment) continue;
+        if (!is_guaranteed(o.offer.purchase) || fitness(x, o) == 0) continue;
+        if (o.offer.cost.expected >= x.chosen->offer.cost.expected) continue;
+        if (best == nullptr || cheaper(&o, best)) best = &o;
+    }
+    return best;
+}
+
 std::string lost_text(const Context& x, const Option& o) {
     const bool other_type =
         x.request.job.instance && o.candidate.instance->type != *x.request.job.instance;
@@ -100,6 +112,7 @@ std::vector<Row> rows_of(const Context& x) {
         add(x.requested);
         add(x.elsewhere);
         add(better_but_risky(x));
+        add(cheaper_of_type(x));
     }
     for (const Option* o : best_of_types(x)) {
         if (x.chosen != nullptr && o->candidate.instance == x.chosen->candidate.instance) continue;

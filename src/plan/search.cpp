@@ -109,8 +109,7 @@ int nodes_needed(perf::Predictor& predictor, const workload::Training& base, con
     t.parallel.data = per_node;
     const Seconds one = steps_of(*s.work, t.global_batch) * predictor.lower_bound(t);
     const workload::Job& job = s.request->job;
-    const Seconds deadline =
-        job.deadline.value_or(s.assumptions->number("choice.patience") * kDay);
+    const Seconds deadline = job.deadline.value_or(s.assumptions->number("choice.patience") * kDay);
     const double needed = std::ceil(one / deadline);
     return static_cast<int>(std::clamp(needed, 1.0, 1e6));
 }
@@ -132,6 +131,10 @@ void drop_shorter_than_compile(const Eligible& e, const TypeSearch& s) {
 
 /// No size up to here fits the memory: stop looking.
 constexpr int kHopelessNodes = 128;
+
+/// Larger clusters can be cheaper (no recompute, a smaller share of state), so a late deadline must
+/// not hide them: every size up to here is looked at.
+constexpr int kAlwaysSearched = 32;
 
 void search_transformer(const Eligible& e, const std::vector<int>* forced, int max_nodes,
                         const TypeSearch& s) {
@@ -159,7 +162,7 @@ void search_transformer(const Eligible& e, const std::vector<int>* forced, int m
     bool fitted = false;
     BestMapping last;
     for (int nodes : sizes) {
-        if (forced == nullptr && (nodes > 4 * needed && fitted)) break;
+        if (forced == nullptr && fitted && nodes > std::max(kAlwaysSearched, 4 * needed)) break;
         if (!fitted && nodes > std::max(kHopelessNodes, needed)) break;
         cluster->accelerators = nodes * per_node;
         predictor.resize(nodes * per_node);

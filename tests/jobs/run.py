@@ -54,12 +54,33 @@ def range_complaints(job, plan, expert):
     return found
 
 
+def dominated_complaint(plan):
+    """The chosen offer against the front on guaranteed capacity: none that meets the limits may be much faster for no
+    more money (25 %), or cheaper (5 %, without a deadline too) and no slower: the tolerances of choose.hpp."""
+    chosen = plan.get("chosen")
+    if chosen is None or plan["outcome"] not in ("feasible", "tight"):
+        return []
+    cost, time = chosen["offer"]["cost"]["expected_usd"], chosen["offer"]["time"]["expected_s"]
+    found = []
+    for other in plan["pareto_front_guaranteed"]:
+        if other["expected_s"] > plan.get("deadline_s", 1e30) or other["expected_usd"] > plan.get("budget_usd", 1e30):
+            continue
+        faster = other["expected_usd"] <= cost and other["expected_s"] * 1.25 < time
+        cheaper = other["expected_s"] <= time and other["expected_usd"] * 1.05 < cost
+        if faster or cheaper:
+            found.append(f"chose ${cost:,.0f} in {time / 86400:.2f} d, but {json.dumps(other)} is better")
+    return found
+
+
 def check(job, binary, experts):
     code, text, err = run(binary, job["command"])
     complaints = []
     if code != job.get("exit", 0):
         return [f"exit {code}: {err.strip()}"]
     body = flat(text)
+    code, out, err = run(binary, [*job["command"], "--json"])
+    if job.get("choice", True):
+        complaints += dominated_complaint(json.loads(out))
     for phrase, pattern in job["must"].items():
         if not re.search(pattern, body, re.IGNORECASE):
             complaints.append(f"nothing says: {phrase}   (/{pattern}/)")
@@ -77,7 +98,6 @@ def check(job, binary, experts):
         ours = job["must" if kind == "must_mention" else "must_not"]
         complaints += [f"expect.json has no pattern for {kind}: {p}" for p in expert[kind] if p not in ours]
     if job.get("range", True):
-        code, out, err = run(binary, [*job["command"], "--json"])
         complaints += range_complaints(job, json.loads(out), expert)
     return complaints
 

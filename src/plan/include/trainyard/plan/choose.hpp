@@ -5,12 +5,12 @@
 // the same in expectation
 // ("tight"); then offers that lean on spot. Inside a tier the cheapest wins (plus what a day of
 // delay is worth, if the user says so); options within `choice.near_equal` of it count as equal in
-// price; of those, the ones within `choice.near_equal_time` of the fastest count as equal in time;
-// and among those the fewest nodes win, then the smaller product of time and money, then the
-// simpler mapping. So no offer of the tier is both cheaper and faster than the chosen one by more
-// than these two shares. Independent runs skip the time step: their cost does not depend on the
-// node count. Without a deadline nothing is too slow; `choice.patience` only breaks ties among
-// independent runs and bounds the sizes that are searched.
+// price. Of those, one that another beats is out: much faster (`choice.near_equal_time`) for the
+// same money, or cheaper by `choice.near_equal` and no slower. Among the rest the fewest nodes win,
+// then the smaller product of time and money, then the simpler mapping. Independent runs pay
+// nothing for speed: their cost hardly depends on the node count. Without a deadline nothing is too
+// slow: `choice.impatience` widens what counts as equal in price, and `choice.patience` breaks ties
+// among those.
 
 #include <optional>
 #include <string>
