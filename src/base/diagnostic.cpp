@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "trainyard/base/text.hpp"
+
 namespace trainyard {
 
 namespace {
@@ -19,7 +21,7 @@ std::string_view name(Severity severity) {
 }
 
 std::string place(const Location& where) {
-    std::string out = where.file;
+    std::string out = printable(where.file);
     if (where.line > 0) {
         out += fmt::format("{}{}", out.empty() ? "line " : ":", where.line);
         if (where.column > 0) {
@@ -32,12 +34,13 @@ std::string place(const Location& where) {
 }  // namespace
 
 std::string format(const Diagnostic& d) {
-    std::string out = fmt::format("{}{}: {}\n", place(d.where), name(d.severity), d.what);
+    std::string out =
+        fmt::format("{}{}: {}\n", place(d.where), name(d.severity), printable(d.what));
     if (!d.why.empty()) {
-        out += fmt::format("  why: {}\n", d.why);
+        out += fmt::format("  why: {}\n", printable(d.why));
     }
     if (!d.fix.empty()) {
-        out += fmt::format("  fix: {}\n", d.fix);
+        out += fmt::format("  fix: {}\n", printable(d.fix));
     }
     return out;
 }

@@ -84,6 +84,38 @@ std::vector<std::string_view> split(std::string_view s, char separator) {
 
 bool is_valid_utf8(std::string_view s) { return valid_utf8_prefix(s) == s.size(); }
 
+namespace {
+
+/// Bytes at the front of `s` that a terminal might act on: C0 and DEL, C1 (U+0080 to U+009F), and
+/// the bidirectional controls U+202A to U+202E and U+2066 to U+2069. 0 if it starts harmlessly.
+std::size_t control_length(std::string_view s) {
+    const auto at = [&s](std::size_t i) {
+        return i < s.size() ? static_cast<unsigned char>(s[i]) : 0U;
+    };
+    if (at(0) == '\n' || at(0) == '\t') return 0;
+    if (at(0) < 0x20 || at(0) == 0x7F) return 1;
+    if (at(0) == 0xC2 && at(1) >= 0x80 && at(1) <= 0x9F) return 2;
+    if (at(0) == 0xE2 && at(1) == 0x80 && at(2) >= 0xAA && at(2) <= 0xAE) return 3;
+    if (at(0) == 0xE2 && at(1) == 0x81 && at(2) >= 0xA6 && at(2) <= 0xA9) return 3;
+    return 0;
+}
+
+}  // namespace
+
+std::string printable(std::string_view s, std::size_t limit) {
+    const bool is_long = s.size() > limit;
+    if (is_long) s = s.substr(0, valid_utf8_prefix(s.substr(0, limit)));
+    std::string out;
+    out.reserve(s.size());
+    while (!s.empty()) {
+        const std::size_t control = control_length(s);
+        out += control > 0 ? '?' : s.front();
+        s.remove_prefix(std::max<std::size_t>(control, 1));
+    }
+    if (is_long) out += "…";
+    return out;
+}
+
 std::size_t valid_utf8_prefix(std::string_view s) {
     std::size_t at = 0;
     while (at < s.size()) {

@@ -37,8 +37,18 @@ TEST(Utf8, RefusesMalformedSequences) {
     EXPECT_FALSE(is_valid_utf8("\xE2(\x82"));
 }
 
-TEST(Utf8, SaysWhereTheFirstBadByteIs) {
-    EXPECT_EQ(valid_utf8_prefix("ab\xFFz"), 2U);
+TEST(Utf8, SaysWhereTheFirstBadByteIs) { EXPECT_EQ(valid_utf8_prefix("ab\xFFz"), 2U); }
+
+TEST(Text, PrintableNeutralisesWhatATerminalWouldActOn) {
+    EXPECT_EQ(printable("a\x1b[31mb"), "a?[31mb");
+    EXPECT_EQ(printable("a\xC2\x9B"
+                        "b"),
+              "a?b");  // C1 control sequence introducer
+    EXPECT_EQ(printable("a\xE2\x80\xAE"
+                        "b"),
+              "a?b");  // right-to-left override
+    EXPECT_EQ(printable("Größe \t\n 6×"), "Größe \t\n 6×");
+    EXPECT_EQ(printable("abcdef", 3), "abc…");
     EXPECT_EQ(valid_utf8_prefix("abc"), 3U);
 }
 

@@ -210,6 +210,7 @@ void Loader::read_prices() {
         }
         p.detail = row.text("detail");
         p.rate = row.required_positive("usd_per_hour") * kUsdPerHour;
+        if (p.rate > kMostPerHour) row.error("usd_per_hour is over a million dollars an hour");
         p.provenance = row.provenance();
         const std::string key = p.provider + '|' + p.item + '|' + p.region + '|' + p.zone + '|' +
                                 purchase + '|' + p.detail + '|' + p.provenance.as_of;

@@ -107,6 +107,8 @@ Override read_override(TableRow& row, const Catalog& catalog, std::string_view f
     check_price_type(row, o);
     o.detail = row.text("detail").empty() ? "your price" : row.text("detail");
     o.usd_per_hour = row.positive("usd_per_hour");
+    if (o.usd_per_hour.value_or(0) * kUsdPerHour > kMostPerHour)
+        row.error("usd_per_hour is over a million dollars an hour");
     const std::string discount = row.text("discount");
     if (!discount.empty()) {
         o.discount = parse_fraction(discount);

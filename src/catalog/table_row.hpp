@@ -14,6 +14,9 @@
 
 namespace trainyard::catalog {
 
+/// The dearest instance of 2026 costs under $1,000 an hour; more than this is a slip of units.
+inline constexpr UsdPerSecond kMostPerHour = 1e6 * kUsdPerHour;
+
 /// sources.csv: short name -> the source it stands for.
 using Sources = std::map<std::string, std::string, std::less<>>;
 

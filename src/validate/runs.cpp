@@ -219,11 +219,11 @@ std::string describe_mapping(const workload::Parallelism& p) {
 
 Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     Observation o;
-    o.id = r.text("id");
-    o.source = r.text("source_title");
-    o.accelerator = r.text("accelerator");
-    o.framework = r.text("framework");
-    o.model_name = r.text("model_name");
+    o.id = printable(r.text("id"), 200);
+    o.source = printable(r.text("source_title"), 200);
+    o.accelerator = printable(r.text("accelerator"), 200);
+    o.framework = printable(r.text("framework"), 200);
+    o.model_name = printable(r.text("model_name"), 200);
     o.tier = r.text("tier");
     o.stack = r.text("stack");
     o.group = group_of(r.text("notes"));

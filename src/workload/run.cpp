@@ -75,7 +75,14 @@ void read_training(doc::MapReader& r, Run& run) {
     t.global_batch = 0;
     if (const auto batch = read_batch(r, spelled(r, "global_batch", "gbs"))) {
         run.global_batch_tokens = batch->tokens;
-        if (batch->sequences) t.global_batch = static_cast<int>(std::min(*batch->sequences, 2e9));
+        if (batch->sequences) {
+            if (*batch->sequences > 1e9 || *batch->sequences != std::floor(*batch->sequences)) {
+                r.error("global_batch", "must be a whole number of sequences, at most a billion",
+                        "write for example 1024, or in tokens: 4M tokens");
+            } else {
+                t.global_batch = static_cast<int>(*batch->sequences);
+            }
+        }
     }
 }
 

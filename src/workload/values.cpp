@@ -52,6 +52,7 @@ std::optional<int> rank_in(std::string& text) {
     const std::optional<double> rank = parse_number(std::string_view(text).substr(digit));
     if (!rank || *rank < 1 || *rank > kMaxRank || *rank != std::floor(*rank)) return std::nullopt;
     std::string head = to_lower(trim(std::string_view(text).substr(0, digit)));
+    if (head.ends_with("r-") || head.ends_with("r -")) return std::nullopt;  // "lora r-3"
     while (!head.empty() &&
            (head.back() == 'r' || head.back() == '-' || head.back() == ' ' || head.back() == '=')) {
         head.pop_back();

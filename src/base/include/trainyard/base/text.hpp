@@ -19,6 +19,9 @@ std::vector<std::string_view> split(std::string_view s, char separator);
 bool is_valid_utf8(std::string_view s);
 /// Bytes of `s` before the first malformed UTF-8 sequence; s.size() if there is none.
 std::size_t valid_utf8_prefix(std::string_view s);
+/// For terminals: control characters, C1 codes and bidirectional overrides become "?"; text beyond
+/// `limit` bytes is cut with "…". Newlines and tabs stay.
+std::string printable(std::string_view s, std::size_t limit = 4000);
 
 /// Levenshtein distance, and the candidate nearest to `word` if it is near enough to be a typing
 /// slip.

@@ -14,11 +14,20 @@ struct MicroUsd {
     auto operator<=>(const MicroUsd&) const = default;
 };
 
-constexpr MicroUsd operator+(MicroUsd a, MicroUsd b) { return {a.value + b.value}; }
-constexpr MicroUsd operator-(MicroUsd a, MicroUsd b) { return {a.value - b.value}; }
+/// Sums saturate at +-9e12 dollars: an absurd job costs "at least that", never a negative amount.
+inline constexpr std::int64_t kMostMicroUsd = 9'000'000'000'000'000'000;
+
+constexpr MicroUsd operator+(MicroUsd a, MicroUsd b) {
+    std::int64_t sum = 0;
+    const bool overflow = __builtin_add_overflow(a.value, b.value, &sum);
+    if (overflow || sum > kMostMicroUsd || sum < -kMostMicroUsd)
+        return {a.value > 0 ? kMostMicroUsd : -kMostMicroUsd};
+    return {sum};
+}
+constexpr MicroUsd operator-(MicroUsd a, MicroUsd b) { return a + MicroUsd{-b.value}; }
 
 /// Rounded half up to whole cents: every printed item is exact, so printed items sum to the printed
-/// total. Amounts beyond 9e12 dollars do not occur (the search is bounded); they saturate.
+/// total. Amounts beyond 9e12 dollars saturate.
 inline MicroUsd to_cents(Usd amount) {
     const double cents = amount / kUsd * 100.0;
     const double limited = cents > 9e14 ? 9e14 : (cents < -9e14 ? -9e14 : cents);
