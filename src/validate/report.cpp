@@ -59,6 +59,11 @@ std::string error_table(const std::string& title, const std::vector<Subset>& sub
                                   "p90", "bias", "in band");
     for (const Subset& s : subsets) {
         const ErrorSummary e = summarise(s.rows);
+        if (e.n == 0) {
+            out += fmt::format("{:<46} {:>5} {:>8} {:>8} {:>8} {:>9}\n", s.name, 0, "-", "-", "-",
+                               "-");
+            continue;
+        }
         out += fmt::format("{:<46} {:>5} {:>6.1f} % {:>6.1f} % {:>+6.1f} % {:>7.0f} %\n",
                            s.name.substr(0, 46), e.n, 100 * e.median, 100 * e.p90, 100 * e.bias,
                            100 * e.covered);
@@ -180,7 +185,9 @@ std::string skipped_table(const std::vector<Scored>& all) {
 
 doc::Node summary_json(const ErrorSummary& e) {
     doc::Node n = doc::Node::map();
-    n.set("n", e.n).set("median_absolute_error", e.median).set("p90_absolute_error", e.p90);
+    n.set("n", e.n);
+    if (e.n == 0) return n;  // unknown is absent, not 0
+    n.set("median_absolute_error", e.median).set("p90_absolute_error", e.p90);
     n.set("bias", e.bias).set("share_in_80_percent_band", e.covered);
     return n;
 }
