@@ -10,6 +10,15 @@ Result<Prediction> predict(const workload::Model& model, const workload::Trainin
     for (const workload::Violation& v : workload::check_mapping(model, t)) {
         problems.push_back({Severity::error, {}, v.what, v.rule, v.fix});
     }
+    if (!cluster.accelerator->peak_for(t.precision)) {
+        const std::string precision(catalog::to_string(t.precision));
+        problems.push_back({Severity::error,
+                            {},
+                            cluster.accelerator->name + " has no published " + precision + " rate",
+                            "tensor cores of that generation lack " + precision +
+                                ", or the vendor publishes no figure",
+                            "choose another precision, or another accelerator"});
+    }
     if (t.parallel.devices() != cluster.accelerators) {
         problems.push_back(
             {Severity::error,
