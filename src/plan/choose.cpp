@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "facts_price.hpp"
 #include "trainyard/base/contract.hpp"
 #include "trainyard/base/text.hpp"
 #include "words.hpp"
@@ -145,22 +146,29 @@ Choice fall_short(const std::vector<Option>& options, const Limits& l, const Ass
     const double late = affordable ? options[*affordable].offer.wall.expected / l.deadline : 1e9;
     constexpr double kHopeless =
         2;  // beyond twice the limit a plan would mislead: say what the money buys instead
-    if (std::min(over, late) > kHopeless) return {Outcome::infeasible, std::nullopt};
-    if (over <= late) return {Outcome::over_budget, punctual};
-    return {Outcome::too_slow, affordable};
+    if (std::min(over, late) > kHopeless) return {Outcome::infeasible, std::nullopt, false};
+    if (over <= late) return {Outcome::over_budget, punctual, false};
+    return {Outcome::too_slow, affordable, false};
 }
 
 }  // namespace
 
 Choice choose(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
-    if (options.empty()) return {Outcome::does_not_fit, std::nullopt};
+    if (options.empty()) return {Outcome::does_not_fit, std::nullopt, false};
     for (const bool only_safe : {true, false}) {
         for (const Edge edge : {Edge::high, Edge::expected}) {
             const auto pick = cheapest(options, l, a, [&](const Option& o) {
                 return in_time(o, l, edge) && in_budget(o, l, edge) &&
                        (!only_safe || is_safe(o, l, a));
             });
-            if (pick) return {edge == Edge::high ? Outcome::feasible : Outcome::tight, pick};
+            if (!pick) continue;
+            const bool only_spot =
+                std::none_of(options.begin(), options.end(), [&](const Option& o) {
+                    return is_guaranteed(o.offer.purchase) && in_time(o, l, Edge::expected) &&
+                           in_budget(o, l, Edge::expected);
+                });
+            const bool sure = edge == Edge::high && !only_spot;
+            return {sure ? Outcome::feasible : Outcome::tight, pick, only_spot};
         }
     }
     return fall_short(options, l, a);
@@ -183,7 +191,7 @@ std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
     if (!is_guaranteed(o.purchase) && !is_safe(loser, l, a)) {
         const bool gang = !l.independent && loser.candidate.nodes > a.number("spot.gang_limit");
         if (gang) return std::to_string(loser.candidate.nodes) + " spot nodes at once in one zone";
-        if (o.stale) return "spot price is " + std::to_string(o.price_age_days) + " days old";
+        if (o.stale) return "spot price is " + price_age(o.rate_source, o.price_age_days);
         return "no guarantee";
     }
     if (!in_time(loser, l, Edge::high))
@@ -198,7 +206,7 @@ std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
                saving;
     }
     const double slower = o.wall.expected / winner.offer.wall.expected;
-    if (slower >= 3)
+    if (slower >= 2)
         return times(slower) + " the time, saves " +
                format_usd(to_usd(winner.offer.cost.expected) - to_usd(o.cost.expected));
     if (slower > 1) return more(slower) + " slower for " + saving;

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "spot_price.hpp"
 #include "trainyard/base/contract.hpp"
 #include "trainyard/base/text.hpp"
 
@@ -74,6 +75,8 @@ struct Terms {
     std::vector<RateLine> lines;
     int spot_nodes = 0;
     Hazard spot;            ///< per instance
+    double spot_low = 1;    ///< price in the cheapest zone / expected
+    double spot_high = 1;   ///< the same of the dearest
     Seconds window;         ///< Capacity Block: usable time; 0 = no end
     UsdPerSecond overflow;  ///< price of going on after the window, all nodes
 };
@@ -155,12 +158,14 @@ class Maker {
 
     std::optional<Offer> spot(const std::string& region) {
         if (!spot_allowed()) return std::nullopt;
-        const auto p = price(PurchaseType::spot, region);
+        const auto p = spot_price(catalog_, c_.instance->type, region);
         if (!p) return std::nullopt;
         Terms t;
         t.purchase = Purchase::spot;
         t.region = region;
-        t.lines = {line(*p, "spot", c_.nodes)};
+        t.lines = {line(p->expected, "spot", c_.nodes)};
+        t.spot_low = p->low;
+        t.spot_high = p->high;
         t.spot_nodes = c_.nodes;
         RunRisk risk;
         t.spot = *band(region, risk);
@@ -195,7 +200,7 @@ class Maker {
     /// Base on the cheapest guaranteed capacity, the rest on spot.
     std::optional<Offer> mixed(const std::string& region) {
         if (!spot_allowed() || c_.nodes < 2) return std::nullopt;
-        const auto cheap = price(PurchaseType::spot, region);
+        const auto cheap = spot_price(catalog_, c_.instance->type, region);
         const auto firm = price(PurchaseType::on_demand, region);
         const auto prepaid = price(PurchaseType::capacity_block, region);
         if (!cheap || (!firm && !prepaid)) return std::nullopt;
@@ -220,7 +225,9 @@ class Maker {
         } else {
             base_line = line(*firm, "on demand", base);
         }
-        t.lines = {base_line, line(*cheap, "spot", t.spot_nodes)};
+        t.lines = {base_line, line(cheap->expected, "spot", t.spot_nodes)};
+        t.spot_low = cheap->low;
+        t.spot_high = cheap->high;
         auto o = finish(t, risk);
         if (by_block) o.block_days = *days;
         o.base_nodes = base;
@@ -322,6 +329,14 @@ class Maker {
         return in;
     }
 
+    /// The same terms in another zone of the region.
+    static Terms at_spot(Terms t, double factor) {
+        for (RateLine& l : t.lines) {
+            if (l.label == "spot") l.rate = factor * l.rate;
+        }
+        return t;
+    }
+
     Offer finish(const Terms& t, RunRisk risk = {}) const {
         Offer o;
         o.purchase = t.purchase;
@@ -338,8 +353,9 @@ class Maker {
         const Course high = course(c_.band.high, 2, t);
         o.wall = {low.wall, mid.wall, high.wall};
         o.bill = make_bill(input(t, mid), catalog_, a_);
-        o.cost = {make_bill(input(t, low), catalog_, a_).total(), o.bill.total(),
-                  make_bill(input(t, high), catalog_, a_).total()};
+        o.cost = {make_bill(input(at_spot(t, t.spot_low), low), catalog_, a_).total(),
+                  o.bill.total(),
+                  make_bill(input(at_spot(t, t.spot_high), high), catalog_, a_).total()};
         if (t.window > Seconds{} && high.wall > t.window) {
             o.cost.high = o.cost.high + to_cents((high.wall - t.window) * t.overflow);
         }

@@ -146,7 +146,7 @@ std::string job_line(const Request& r, const Work& w) {
     return s;
 }
 
-std::string verdict_of(const Plan& p) {
+std::string verdict_of(const Plan& p, const Assumptions& a) {
     if (!p.chosen) {
         if (p.outcome == Outcome::does_not_fit)
             return "No: no instance type in the allowed regions can run this job";
@@ -159,19 +159,30 @@ std::string verdict_of(const Plan& p) {
     }
     const Option& o = *p.chosen;
     const std::string service = p.service.service.substr(0, p.service.service.find(" +"));
-    std::string s = "Rent " + describe_cluster(o.candidate) + " (" +
-                    std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) + " " +
-                    device_name(*o.candidate.accelerator) + "), " + purchase_words(o.offer) + ", " +
-                    o.offer.region + ", " + service + ": " +
-                    time_span(o.offer.wall.low, o.offer.wall.high) + ", " +
-                    money_compact(o.offer.cost.low);
+    std::string what = describe_cluster(o.candidate) + " (" +
+                       std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) +
+                       " " + device_name(*o.candidate.accelerator) + "), " +
+                       purchase_words(o.offer) + ", " + o.offer.region + ", " + service + ": " +
+                       time_span(o.offer.wall.low, o.offer.wall.high) + ", " +
+                       money_compact(o.offer.cost.low);
     const std::string most = money_compact(o.offer.cost.high);
-    if (most != money_compact(o.offer.cost.low)) s += " to " + most;
+    if (most != money_compact(o.offer.cost.low)) what += " to " + most;
+    std::string s = (p.only_spot ? "Only on spot: rent " : "Rent ") + what;
+    if (p.outcome == Outcome::over_budget) {
+        s = "No: " + format_usd(to_usd(o.offer.cost.expected) - *p.budget) +
+            " over the budget; the nearest is " + what;
+    }
+    if (p.outcome == Outcome::too_slow) {
+        s = "No: " + format_duration(o.offer.wall.expected - *p.deadline) +
+            " past the deadline; the nearest is " + what;
+    }
     if (p.outcome == Outcome::tight) s += "; tight";
-    if (p.outcome == Outcome::over_budget)
-        s += "; over budget by " + format_usd(to_usd(o.offer.cost.expected) - *p.budget);
-    if (p.outcome == Outcome::too_slow)
-        s += "; too slow by " + format_duration(o.offer.wall.expected - *p.deadline);
+    const int most_nodes = static_cast<int>(a.number("block.max_total"));
+    if (o.candidate.nodes > most_nodes) {
+        s += "; " + grouped(o.candidate.nodes) +
+             " instances are not obtainable on demand, and Capacity Blocks end at " +
+             std::to_string(most_nodes) + ": a private contract with AWS";
+    }
     return s;
 }
 
@@ -254,6 +265,7 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     const Option* requested = requested_option(mine, request.job);
     prefer_requested(mine, requested, limits, a, choice);
     p.outcome = choice.outcome;
+    p.only_spot = choice.only_spot;
     const Option* chosen = choice.index ? &mine[*choice.index] : nullptr;
     const Option* elsewhere = nullptr;
     if (request.job.instance) {
@@ -266,6 +278,8 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
                     options, p.rejections, chosen, requested, elsewhere};
     if (chosen != nullptr) {
         p.chosen = *chosen;
+        const bool sold = chosen->candidate.nodes <= a.number("block.max_total");
+        if (!sold && p.outcome == Outcome::feasible) p.outcome = Outcome::tight;
         double saving = 0;
         const bool may_leave = request.job.outside_aws_ok && request.job.data_public;
         if (const auto outside = cheapest_outside(catalog, *chosen->candidate.accelerator);
@@ -297,7 +311,7 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     for (const std::string& type : request.why_not) {
         p.why_not.push_back(why_not(type, request, p.work, catalog, a, p.chosen));
     }
-    p.verdict = p.diagnosis ? "Measured " + p.diagnosis->verdict : verdict_of(p);
+    p.verdict = p.diagnosis ? "Measured " + p.diagnosis->verdict : verdict_of(p, a);
     p.next = next_command(p, a);
     warn_prices(p, a);
     list_assumptions(p, request, a);

@@ -17,7 +17,9 @@ struct Weighted {
 
 void cheapest_reason(const Context& x, std::vector<Weighted>& out) {
     const Option* next = nullptr;
+    const bool firm = is_guaranteed(x.chosen->offer.purchase);
     for (const Option& o : x.options) {
+        if (firm && !is_guaranteed(o.offer.purchase)) continue;
         if (o.candidate.instance == x.chosen->candidate.instance ||
             !is_safe(o, x.limits, x.assumptions))
             continue;
@@ -31,9 +33,13 @@ void cheapest_reason(const Context& x, std::vector<Weighted>& out) {
         describe_cluster(next->candidate) + " " + purchase_words(next->offer) + ", " +
         money(next->offer.cost.expected) + " in " + format_duration(next->offer.wall.expected);
     if (ratio >= 1) {
-        out.push_back({80, "cheapest way on guaranteed capacity: the best other type, " + other +
-                               ", costs " + format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) +
-                               " % more"});
+        out.push_back({80, std::string(firm ? "cheapest way on guaranteed capacity"
+                                            : "cheapest way, on spot") +
+                               ": the best other type, " + other + ", costs " +
+                               format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) + " % more"});
+    } else if (ratio > 0.995) {
+        out.push_back({80, "costs the same as the cheapest type (" + other +
+                               "), with fewer nodes or less time"});
     } else {
         out.push_back({80, "within " + percent(1 - ratio) + " of the cheapest type (" + other +
                                "), with fewer nodes or less time"});

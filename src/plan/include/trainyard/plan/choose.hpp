@@ -37,6 +37,7 @@ Limits limits_of(const Request& request, const Assumptions& a);
 struct Choice {
     Outcome outcome = Outcome::infeasible;
     std::optional<std::size_t> index;  ///< into the options
+    bool only_spot = false;  ///< no guaranteed capacity meets the limits: never more than tight
 };
 Choice choose(const std::vector<Option>& options, const Limits& limits, const Assumptions& a);
 

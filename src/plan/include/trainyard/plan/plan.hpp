@@ -19,11 +19,11 @@ struct Option {
 };
 
 enum class Outcome {
-    feasible,      ///< meets deadline and budget
-    tight,         ///< meets both in expectation, not at the upper end of the range
-    over_budget,   ///< something meets the deadline, nothing of it the budget
-    too_slow,      ///< something meets the budget, nothing of it the deadline
-    infeasible,    ///< neither, or by more than a factor of two
+    feasible,     ///< meets deadline and budget
+    tight,        ///< meets both in expectation, not at the upper end of the range, or only on spot
+    over_budget,  ///< something meets the deadline, nothing of it the budget
+    too_slow,     ///< something meets the budget, nothing of it the deadline
+    infeasible,   ///< neither, or by more than a factor of two
     does_not_fit,  ///< no type holds the model
 };
 std::string_view to_string(Outcome o);
@@ -87,7 +87,8 @@ struct Plan {
     std::string job;      ///< one line: model, method, tokens
     std::string verdict;  ///< one line
     std::optional<Option> chosen;
-    std::vector<Row> rows;  ///< at most eight
+    bool only_spot = false;  ///< nothing guaranteed meets the limits
+    std::vector<Row> rows;   ///< at most eight
     std::vector<Fact> facts;
     std::vector<std::string> reasons;  ///< most important first; the report prints three
     std::vector<std::string> risks;    ///< same
