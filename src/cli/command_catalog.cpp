@@ -60,8 +60,15 @@ std::optional<Diagnostic> check_region(const Catalog& c, const std::string& regi
 }
 
 Result<std::vector<const Field*>> fields_of(const Args& args) {
-    const std::vector<std::string> names =
+    const std::vector<std::string> known = field_names();
+    std::vector<std::string> names =
         args.given("columns") ? args.list("columns") : default_fields();
+    // What the rows are sorted by is shown, before the last column.
+    const std::string key = args.text("sort");
+    const bool shown = args.given("columns") || std::count(names.begin(), names.end(), key) > 0;
+    if (!shown && std::count(known.begin(), known.end(), key) > 0) {
+        names.insert(names.end() - 1, key);
+    }
     std::vector<const Field*> fields;
     std::vector<Diagnostic> mistakes;
     for (const std::string& name : names) {

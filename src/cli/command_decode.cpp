@@ -153,8 +153,9 @@ void print(const DecodedName& d, const catalog::Catalog& c, Io& io) {
     std::size_t widest = 4;
     for (const NamePart& p : d.parts) widest = std::max(widest, p.text.size());
     for (const NamePart& p : d.parts) {
-        io.out << fmt::format("  {:<{}}  {:<10}  {:<12}  {}\n", p.text, widest, p.role, standing(p),
-                              p.meaning);
+        io.out << wrapped(
+            fmt::format("  {:<{}}  {:<10}  {:<12}  ", p.text, widest, p.role, standing(p)),
+            p.meaning, widest + 30, io.width);
     }
     if (d.instance) io.out << wrapped("  it is: ", what_it_is(*d.instance, c), 9, io.width);
     if (!d.instance && !d.size.empty())
@@ -215,6 +216,15 @@ Node decoded_node(const DecodedName& d, const catalog::Catalog& c) {
     return n.set("unknown", std::move(unknown));
 }
 
+void print_all(const std::vector<DecodedName>& names, const catalog::Catalog& c,
+               const catalog::Naming& naming, bool history, Io& io) {
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        if (i > 0) io.out << "\n";
+        print(names[i], c, io);
+        if (history) print_history(names[i], naming, io);
+    }
+}
+
 Result<Outcome> run_decode(const Args& args, Io& io) {
     auto tables = catalog_tables(args);
     if (!tables) return tables.error();
@@ -233,20 +243,17 @@ Result<Outcome> run_decode(const Args& args, Io& io) {
                             decoded.error().diagnostics.end());
         }
     }
-    if (!mistakes.empty()) return bad_input(std::move(mistakes));
-    if (args.flag("json")) {
+    // One bad word takes nothing from the good ones: they are answered first.
+    if (args.flag("json") && !names.empty()) {
         Node root = Node::map();
         root.set("schema", "trainyard.decode").set("schema_version", 1);
         Node list = Node::list();
         for (const DecodedName& d : names) list.append(decoded_node(d, *loaded));
         io.out << doc::write_json(root.set("names", std::move(list)));
-        return Outcome::done;
+    } else {
+        print_all(names, *loaded, *naming, args.flag("history"), io);
     }
-    for (std::size_t i = 0; i < names.size(); ++i) {
-        if (i > 0) io.out << "\n";
-        print(names[i], *loaded, io);
-        if (args.flag("history")) print_history(names[i], *naming, io);
-    }
+    if (!mistakes.empty()) return bad_input(std::move(mistakes));
     return Outcome::done;
 }
 

@@ -75,9 +75,10 @@ std::string exit_codes_page() {
          "the command line is wrong: unknown command or option, missing argument"},
         {static_cast<int>(ErrorKind::bad_input), "bad input",
          "a file or a value is wrong; the diagnostic names file, line, column and the fix"},
-        {static_cast<int>(ErrorKind::world), "world failed",
+        {static_cast<int>(ErrorKind::world), "file, disk or network failed",
          "a file, the disk or the network failed; the same command may work later"},
-        {static_cast<int>(ErrorKind::bug), "our bug", "an internal error; please report it"},
+        {static_cast<int>(ErrorKind::bug), "internal error",
+         "a bug of trainyard; please report it"},
     };
     std::string out = fmt::format("{}{}", kNotice, kExitCodesIntro);
     for (const ExitCode& code : kCodes) {

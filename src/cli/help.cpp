@@ -109,7 +109,7 @@ std::string help_text(const std::vector<Command>& all) {
                                          {"--version", "show the version"}});
     return out +
            "\nExit codes: 0 done, 1 the answer is no (only with --fail-on), 2 usage, 3 bad "
-           "input,\n4 the world failed, 70 our bug.\n";
+           "input,\n4 a file, the disk or the network failed, 70 internal error.\n";
 }
 
 }  // namespace trainyard::cli

@@ -26,7 +26,16 @@ bool shows_colour(Stream stream) {
            trainyard::sys::is_terminal(stream);
 }
 
-/// A broken contract aborts: the message is out, the exit code says "our bug".
+/// Into a pipe or a file as wide as the plan's page, unless COLUMNS says otherwise.
+int width_of_output() {
+    constexpr int kPage = 100;
+    const bool said = trainyard::sys::get_env("COLUMNS").has_value();
+    return said || trainyard::sys::is_terminal(Stream::out)
+               ? trainyard::sys::terminal_width(Stream::out)
+               : kPage;
+}
+
+/// A broken contract aborts: the message is out, the exit code says "internal error".
 void exit_as_bug(int /*signal*/) { _exit(static_cast<int>(ErrorKind::bug)); }
 
 int run(const std::vector<std::string>& words) {
@@ -37,7 +46,7 @@ int run(const std::vector<std::string>& words) {
           .today = {},
           .color_out = shows_colour(Stream::out),
           .color_err = shows_colour(Stream::err),
-          .width = trainyard::sys::terminal_width(Stream::out)};
+          .width = width_of_output()};
     const trainyard::Result<std::string> today = trainyard::sys::today();
     if (!today) {
         io.report(today.error().diagnostics);

@@ -256,11 +256,12 @@ std::string spot_fact(const Context& x) {
     }
     if (spot == nullptr) return "no spot price known for this type";
     const Offer& o = spot->offer;
-    std::string s = "expected " + money(o.cost.expected) + " at " + per_hour(o.rate) + " (" +
-                    price_date(o.rate_source) + ", " + o.region + "); " + percent(o.risk.band_low) +
-                    " to " + percent(o.risk.band_high) +
-                    " of instances lost per month each: " + format_fixed(o.risk.interruptions, 1) +
-                    " interruptions";
+    std::string s =
+        "expected " + money(o.cost.expected) + " at " + per_hour(o.rate) + " (" +
+        price_date(o.rate_source) + ", " + o.region + "); " + percent(o.risk.band_low) + " to " +
+        percent(o.risk.band_high) + " of instances lost per month each: " +
+        (o.risk.interruptions < 0.05 ? "almost no interruption expected"
+                                     : format_fixed(o.risk.interruptions, 1) + " interruptions");
     if (spot->candidate.nodes > 1 && job.copies == 1) {
         s +=
             "; the risk is getting " + std::to_string(spot->candidate.nodes) + " at once in one AZ";

@@ -12,7 +12,7 @@ std::string price_date(const catalog::Provenance& p) {
 std::string price_age(const catalog::Provenance& p, int days) {
     // "2026" counts from its first day: the number of days would be invented.
     if (p.as_of.size() <= 4) return price_date(p);
-    return std::to_string(days) + " days old (" + p.as_of + ")";
+    return std::to_string(days) + " days old";
 }
 
 std::string bill_detail(const BillItem& item) {

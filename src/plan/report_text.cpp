@@ -20,7 +20,7 @@ class Page {
 
     std::string build() {
         line(bold(wrap(p_.verdict, kWidth, 2)));
-        line(dim(clip(p_.job, kWidth)));
+        line(dim(wrap(p_.job, kWidth, 2)));
         diagnosis();
         table();
         facts();
@@ -44,20 +44,36 @@ class Page {
         return style_.colour ? "\x1b[2m" + s + "\x1b[0m" : s;
     }
 
+    /// Width of the widest cell and two blanks.
+    template <typename Cell>
+    std::size_t column(std::string_view title, Cell cell) const {
+        std::size_t widest = display_width(title);
+        for (const Row& r : p_.rows) widest = std::max(widest, display_width(cell(r.option)));
+        return widest + 2;
+    }
+
     void table() {
         if (p_.rows.empty()) return;
-        line("\n  " + bold(pad_right("cluster", 20) + pad_right("buy", 22) + pad_left("time", 7) +
-                           pad_left("cost", 10) + "  " + "why it lost"));
+        const auto name = [](const Option& o) { return describe_cluster(o.candidate); };
+        const auto buy = [](const Option& o) { return purchase_words(o.offer); };
+        const auto time = [](const Option& o) { return format_duration(o.offer.wall.expected); };
+        const auto cost = [](const Option& o) { return money_short(o.offer.cost.expected); };
+        const std::size_t names = column("cluster", name);
+        const std::size_t buys = column("buy", buy);
+        const std::size_t times = column("time", time);
+        const std::size_t costs = column("cost", cost);
+        const std::size_t why = 2 + names + buys + times + costs + 2;
+        const std::size_t rest = kWidth > why + 20 ? kWidth - why : 20;
+        line("\n  " + bold(pad_right("cluster", names) + pad_right("buy", buys) +
+                           pad_left("time", times) + pad_left("cost", costs) + "  why it lost"));
         for (const Row& r : p_.rows) {
             const bool won = p_.chosen && r.lost.empty();
             const Option& o = r.option;
             std::string s = won ? "> " : "  ";
-            s += pad_right(clip(describe_cluster(o.candidate), 19), 20);
-            s += pad_right(clip(purchase_words(o.offer), 21), 22);
-            s += pad_left(format_duration(o.offer.wall.expected), 7);
-            s += pad_left(money_short(o.offer.cost.expected), 10) + "  ";
-            s += won ? "chosen: " + clip(describe_mapping(o.candidate.training), 29)
-                     : clip(r.lost, 37);
+            s += pad_right(name(o), names) + pad_right(buy(o), buys);
+            s += pad_left(time(o), times) + pad_left(cost(o), costs) + "  ";
+            s +=
+                wrap(won ? "chosen: " + describe_mapping(o.candidate.training) : r.lost, rest, why);
             line(won ? bold(s) : s);
         }
     }
@@ -99,8 +115,10 @@ class Page {
              (o.rate_source.as_of.size() > 4 ? "prices of " : "prices: ") +
              price_date(o.rate_source) + ")");
         for (const BillItem& i : o.bill.items) {
-            line("  " + pad_right(i.name, 18) + pad_right(clip(bill_detail(i), 61), 62) +
-                 pad_left(format_usd_cents(to_usd(i.amount)), 16));
+            const std::string detail = wrap(bill_detail(i), 61, 20);
+            const std::size_t end = std::min(detail.find('\n'), detail.size());
+            line("  " + pad_right(i.name, 18) + pad_right(detail.substr(0, end), 62) +
+                 pad_left(format_usd_cents(to_usd(i.amount)), 16) + detail.substr(end));
         }
         line(bold("  " + pad_right("total", 18) + pad_right("", 62) +
                   pad_left(format_usd_cents(to_usd(o.bill.total())), 16)));
@@ -151,7 +169,7 @@ class Page {
         line("\n" + bold(title));
         for (std::size_t i = 0; i < std::min(kMost, options.size()); ++i) {
             const Option& o = options[i];
-            line("  " + pad_right(describe_cluster(o.candidate), 22) +
+            line("  " + pad_right(describe_cluster(o.candidate), 24) +
                  pad_right(purchase_words(o.offer), 24) +
                  pad_left(format_duration(o.offer.wall.expected), 9) +
                  pad_left(money_short(o.offer.cost.expected), 13));
@@ -216,7 +234,7 @@ class Page {
                                            std::clamp(s.efficiency, 0.0, 1.1) * 20 + 0.5),
                                        '#'),
                            23) +
-                 clip(s.mapping, 22) + knee);
+                 clip(s.mapping, knee.empty() ? 30 : 22) + knee);
         }
         line("  " + wrap(p_.scaling->dp_warning, kWidth - 2, 2));
     }

@@ -20,8 +20,11 @@ void capacity_risk(const Context& x, std::vector<Weighted>& out) {
     const Candidate& c = x.chosen->candidate;
     const std::string who = describe_cluster(c);
     if (o.purchase == Purchase::spot || o.purchase == Purchase::mixed) {
-        out.push_back({90, "spot capacity: " + std::to_string(c.nodes) +
-                               " nodes at once in one AZ may not be there; gangs often die whole"});
+        const bool gang = c.nodes > 1 && x.request.job.copies == 1;
+        out.push_back(
+            {90, "spot capacity: " + plural(c.nodes, "node") +
+                     (gang ? " at once in one AZ may not be there; gangs often die whole"
+                           : " may not be there when you want it, and can be taken back")});
     } else if (o.purchase == Purchase::capacity_block) {
         out.push_back({80,
                        "the Capacity Block is paid up front, cannot be cancelled and ends on its "
@@ -42,8 +45,10 @@ void capacity_risk(const Context& x, std::vector<Weighted>& out) {
 void price_risk(const Context& x, std::vector<Weighted>& out) {
     const Offer& o = x.chosen->offer;
     if (o.stale && !is_own_price(o.rate_source)) {
-        out.push_back({65, "the price is " + price_age(o.rate_source, o.price_age_days) +
-                               ": refresh it with --prices before you commit"});
+        out.push_back(
+            {65, "the price is " + price_age(o.rate_source, o.price_age_days) +
+                     (o.rate_source.as_of.size() > 4 ? " (" + o.rate_source.as_of + ")" : "") +
+                     ": refresh it with --prices before you commit"});
     }
 }
 
