@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "trainyard/base/text.hpp"
 #include "usage.hpp"
 
 namespace trainyard::cli {
@@ -10,6 +11,24 @@ namespace trainyard::cli {
 namespace {
 
 using Row = std::pair<std::string, std::string>;
+
+constexpr std::size_t kWidth = 100;
+
+/// Words in lines up to `room` bytes; later lines start with `indent` blanks.
+std::string folded(const std::string& text, std::size_t room, std::size_t indent) {
+    std::string out;
+    std::size_t used = 0;
+    for (const std::string_view word : split(text, ' ')) {
+        if (used > 0 && used + 1 + word.size() > room) {
+            out += "\n" + std::string(indent, ' ');
+            used = 0;
+        }
+        if (used > 0) out += ' ';
+        out += word;
+        used += word.size() + (used > 0 ? 1 : 0);
+    }
+    return out;
+}
 
 /// Two columns, the second starting where the longest first one ends.
 std::string two_columns(const std::vector<Row>& rows) {
@@ -19,7 +38,9 @@ std::string two_columns(const std::vector<Row>& rows) {
     }
     std::string out;
     for (const Row& row : rows) {
-        out += fmt::format("  {:<{}}  {}\n", row.first, width, row.second);
+        const std::size_t indent = width + 4;
+        const std::size_t room = kWidth > indent + 30 ? kWidth - indent : 30;
+        out += fmt::format("  {:<{}}  {}\n", row.first, width, folded(row.second, room, indent));
     }
     return out;
 }

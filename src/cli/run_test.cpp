@@ -54,6 +54,41 @@ TEST(Run, UnknownCommandsSuggestTheNearest) {
         "trainyard: error: unknown option \"--vresion\"\n  fix: did you mean \"--version\"?\n");
 }
 
+TEST(Run, PlanSaysWhatANearWordCouldMean) {
+    const auto plan = [](std::vector<std::string> more) {
+        std::vector<std::string> words = {"plan", "llama-3.1-8b", "--tokens", "1B"};
+        words.insert(words.end(), more.begin(), more.end());
+        return ran(words);
+    };
+    const Ran device = plan({"--instance", "H100"});
+    EXPECT_EQ(device.code, 3);
+    EXPECT_NE(device.err.find("p5.48xlarge"), std::string::npos);
+    EXPECT_NE(device.err.find("p5.4xlarge"), std::string::npos);
+    EXPECT_EQ(plan({"--instance", "p5"}).err.find("p5e.48xlarge"), std::string::npos);
+    const Ran region = plan({"--regions", "europe"});
+    EXPECT_EQ(region.code, 3);
+    EXPECT_NE(region.err.find("eu-west-1"), std::string::npos);
+    EXPECT_EQ(region.err.find("us-east-1"), std::string::npos);
+    const Ran stack = plan({"--stack", "pytorch-fdsp"});
+    EXPECT_EQ(stack.code, 3);
+    EXPECT_NE(stack.err.find("did you mean \"pytorch-fsdp\"?"), std::string::npos);
+}
+
+TEST(Run, PlanKnowsHubNamesButNotMissingFiles) {
+    EXPECT_EQ(ran({"plan", "Qwen/Qwen2.5-7B", "--tokens", "0"}).err.find("does not exist"),
+              std::string::npos);
+    EXPECT_NE(ran({"plan", "nobody/nothing", "--tokens", "1B"}).err.find("does not exist"),
+              std::string::npos);
+    EXPECT_NE(ran({"plan", "gpt2", "--epochs", "3"}).err.find("--epochs"), std::string::npos);
+}
+
+TEST(Run, DecodeAnswersGoodNamesBesideABadOne) {
+    const Ran result = ran({"decode", "p5.48xlarge", "???"});
+    EXPECT_EQ(result.code, 3);
+    EXPECT_EQ(result.out, ran({"decode", "p5.48xlarge"}).out);
+    EXPECT_NE(result.err.find("???"), std::string::npos);
+}
+
 TEST(Run, CompletionKnowsEveryVisibleCommandAndOption) {
     for (const char* shell : {"bash", "zsh", "fish"}) {
         const std::string script = ran({"completion", shell}).out;
