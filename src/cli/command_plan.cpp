@@ -48,6 +48,12 @@ Result<Outcome> run_plan(const Args& args, Io& io) {
     if (!request) return request.error();
     auto catalog = plan_catalog(args);
     if (!catalog) return catalog.error();
+    if (args.given("accelerator")) {
+        auto ids = accelerator_ids(args.text("accelerator"), *catalog);
+        if (!ids) return ids.error();
+        request->job.trainium_ok |= ids->front().starts_with("Trn");
+        request->accelerators = std::move(*ids);
+    }
     if (auto wrong = place_mistake(*request, *catalog)) return bad_input(std::move(*wrong));
     const bool work = request->job.tokens > Tokens{} || request->job.samples ||
                       request->job.accelerator_hours_each;
@@ -109,6 +115,12 @@ std::vector<Option> place_options() {
     using Kind = Option::Kind;
     return {
         {"instance", Kind::text, "TYPE", "plan on this type", "", {}},
+        {"accelerator",
+         Kind::text,
+         "NAME",
+         "only types with this accelerator: H100, A100-80",
+         "",
+         {}},
         {"nodes", Kind::text, "N", "plan on this many nodes, or fewer if they don't scale", "", {}},
         {"regions",
          Kind::list,

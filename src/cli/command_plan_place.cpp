@@ -62,6 +62,27 @@ std::optional<Diagnostic> region_mistake(const std::string& wanted,
 
 }  // namespace
 
+Result<std::vector<std::string>> accelerator_ids(const std::string& name,
+                                                 const catalog::Catalog& catalog) {
+    const std::string asked = to_lower(name);
+    const catalog::Accelerator* exact = catalog.accelerator(name);
+    std::set<std::string> rented;
+    std::vector<std::string> ids;
+    for (const catalog::Instance& i : catalog.instances()) {
+        const std::string id = to_lower(i.accelerator);
+        if (i.accelerators < 1 || !rented.insert(i.accelerator).second) continue;
+        if (exact != nullptr ? i.accelerator == exact->id
+                             : id == asked || id.starts_with(asked + "-"))
+            ids.push_back(i.accelerator);
+    }
+    if (!ids.empty()) return ids;
+    Diagnostic d;
+    d.where.file = "--accelerator";
+    d.what = "no instance type has an accelerator \"" + name + '"';
+    d.fix = "write one of " + joined(rented);
+    return bad_input(std::move(d));
+}
+
 std::optional<Diagnostic> place_mistake(const plan::Request& request,
                                         const catalog::Catalog& catalog) {
     if (request.job.instance) {

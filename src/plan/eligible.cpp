@@ -127,6 +127,11 @@ Admission admit(const catalog::Instance& i, const Request& request, const catalo
         return {{},
                 rejected(i, Lost::friction, acc->name + " has no training stack that we model")};
     }
+    const std::vector<std::string>& wanted = request.accelerators;
+    if (rules == Rules::all && !wanted.empty() &&
+        std::find(wanted.begin(), wanted.end(), acc->id) == wanted.end()) {
+        return {{}, rejected(i, Lost::friction, "not the accelerator that you asked for")};
+    }
     const auto precision = precision_of(*acc, request.job, rules);
     if (!precision) return {{}, no_precision(i, *acc, request.job, a)};
     if (rules == Rules::all) {

@@ -37,8 +37,9 @@ struct Request {
     workload::Job job;
     std::string today;  ///< YYYY-MM-DD, for the age of prices
     Team team;
-    std::vector<std::string> why_not;  ///< instance types the user wants to see beaten
-    std::optional<Usd> value_per_day;  ///< what finishing one day earlier is worth
+    std::vector<std::string> why_not;       ///< instance types the user wants to see beaten
+    std::vector<std::string> accelerators;  ///< catalog ids; empty = any
+    std::optional<Usd> value_per_day;       ///< what finishing one day earlier is worth
     std::optional<Observed> observed;
     SpotPreference spot_preference = SpotPreference::when_safe;
     FabricWish fabric = FabricWish::efa;
