@@ -53,6 +53,7 @@ std::optional<Diagnostic> region_mistake(const std::string& wanted,
         all.insert(p.region);
         if (p.region.starts_with(start)) alike.insert(p.region);
     }
+    if (nearest(wanted, std::vector<std::string>(all.begin(), all.end()))) return std::nullopt;
     Diagnostic d;
     d.where.file = "regions";
     d.what = "no price is known for \"" + wanted + '"';
