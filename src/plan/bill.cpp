@@ -69,8 +69,12 @@ class Builder {
             add("compute",
                 who + " x " + hours(in_.training) + " x " + per_hour(l.rate) + ", " + l.label,
                 n * (l.rate * in_.training), l.source);
-            add("start-up", who + " x " + hours(in_.startup) + " before the first step",
+            add("start-up", who + " x " + format_duration(in_.startup) + " before the first step",
                 n * (l.rate * in_.startup), a_.row("startup.image_pull").provenance);
+            if (in_.restarts < 1 * kSecond) continue;
+            add("restarts",
+                who + " x " + format_duration(in_.restarts) + " after interruptions and failures",
+                n * (l.rate * in_.restarts), a_.row("startup.restart").provenance);
         }
     }
 

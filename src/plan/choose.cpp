@@ -82,7 +82,7 @@ bool beaten(const Option& a, const Option& b, const Limits& l, const Assumptions
     const double time = b.offer.wall.expected / a.offer.wall.expected;
     // Independent runs cost nearly the same at every node count, and the fewest nodes are easiest
     // to get: for them speed must not cost anything.
-    const double same = l.independent ? 1 : 1 + known.number("choice.near_equal");
+    const double same = l.independent ? 1 : 1 + known.number("choice.same_price");
     const bool much_faster =
         money <= same && time * (1 + known.number("choice.near_equal_time")) < 1;
     const bool cheaper = money * (1 + known.number("choice.near_equal")) < 1 && time <= 1;
@@ -199,7 +199,13 @@ std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
     if (!in_budget(loser, l, Edge::high))
         return "up to " + format_usd(to_usd(o.cost.high) - *l.budget) + " over budget";
     if (cost >= 3) return "costs " + times(cost) + " as much";
-    if (cost > 1) return "costs " + more(cost) + " more";
+    if (cost > 1) {
+        const Seconds sooner = winner.offer.wall.expected - o.wall.expected;
+        const bool much = sooner > 0.2 * winner.offer.wall.expected &&
+                          loser.candidate.instance == winner.candidate.instance;
+        return "costs " + more(cost) + " more" +
+               (much ? " for " + format_duration(sooner) + " less" : "");
+    }
     const std::string saving = more(1 / std::max(cost, 1e-6)) + " less money";
     if (loser.candidate.nodes > winner.candidate.nodes) {
         return std::to_string(loser.candidate.nodes - winner.candidate.nodes) + " more nodes for " +
@@ -210,6 +216,9 @@ std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
         return times(slower) + " the time, saves " +
                format_usd(to_usd(winner.offer.cost.expected) - to_usd(o.cost.expected));
     if (slower > 1) return more(slower) + " slower for " + saving;
+    if (cost < 0.98)
+        return "saves " + format_usd(to_usd(winner.offer.cost.expected) - to_usd(o.cost.expected)) +
+               " and is no slower";
     return "equal within the error";
 }
 

@@ -22,6 +22,11 @@ struct Context {
 /// Cheapest guaranteed option of the same type and size; null if none.
 const Option* same_cluster(const Context& x, const Option& like, Purchase purchase);
 
+/// The service this size would get; it decides head node, control plane or uplift on the bill.
+ServiceChoice service_for(const Candidate& c, const Request& request,
+                          const catalog::Catalog& catalog, const Assumptions& a,
+                          double outside_saving);
+
 std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service);
 std::vector<std::string> reasons_of(const Context& x);
 std::vector<std::string> risks_of(const Context& x);

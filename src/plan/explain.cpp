@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "best_mapping.hpp"
+#include "context.hpp"
 #include "eligible.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/plan/choose.hpp"
@@ -63,7 +64,8 @@ std::optional<Option> best_option(const SearchResult& r, const Request& request,
                                   const catalog::Catalog& catalog, const Assumptions& a) {
     std::vector<Option> options;
     for (const Candidate& c : r.candidates) {
-        for (Offer& o : offers(c, request, work, "EC2", catalog, a))
+        const ServiceChoice service = service_for(c, request, catalog, a, 0);
+        for (Offer& o : offers(c, request, work, service.service, catalog, a))
             options.push_back({c, std::move(o)});
     }
     const Choice choice = choose(options, limits_of(request, a), a);
@@ -135,8 +137,14 @@ WhyNot why_not(const std::string& type, const Request& request, const Work& work
     w.answer = (kept_out.empty() ? "" : kept_out + ". ") + describe(*w.best);
     if (chosen) {
         const Limits l = limits_of(request, a);
-        w.answer += ": " + why_lost(*w.best, *chosen, l, a) +
-                    " (chosen: " + money(chosen->offer.cost.expected) + " in " +
+        const bool cheaper = w.best->offer.cost.expected < chosen->offer.cost.expected;
+        std::string lost = why_lost(*w.best, *chosen, l, a);
+        if (cheaper && rules.rejection) {
+            lost = format_usd(to_usd(chosen->offer.cost.expected) -
+                              to_usd(w.best->offer.cost.expected)) +
+                   " cheaper, and out for the reason above";
+        }
+        w.answer += ": " + lost + " (chosen: " + money(chosen->offer.cost.expected) + " in " +
                     format_duration(chosen->offer.wall.expected) + ")";
     }
     w.answer += spot_words(*w.best, lenient, work, catalog, a);

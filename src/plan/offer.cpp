@@ -62,7 +62,8 @@ Hazard hazard_of(double low_month, double high_month) {
 /// One way the run can go: the length of the training and how often it is interrupted.
 struct Course {
     Seconds training;  ///< billed: steps, saves, repeated work
-    Seconds startup;   ///< billed: first start and restarts
+    Seconds startup;   ///< billed: before the first step
+    Seconds restarts;  ///< billed: after interruptions
     Seconds wall;
     double interruptions = 0;
     double saves = 0;
@@ -299,7 +300,8 @@ class Maker {
         k.interruptions = with_saves / between;
         const Seconds restart = a_.seconds("startup.restart");
         k.training = with_saves + k.interruptions * (0.5 * every);
-        k.startup = startup_ + k.interruptions * restart;
+        k.startup = startup_;
+        k.restarts = k.interruptions * restart;
         Seconds wait;
         if (t.spot_nodes > 0) {
             const double hazard = edge < 0.5 ? t.spot.low : (edge < 1.5 ? t.spot.mid : t.spot.high);
@@ -309,7 +311,7 @@ class Maker {
             const double stopped = elastic ? 1.0 / c_.nodes : 1.0;
             wait = (losses * stopped + (edge > 1.5 ? 1.0 : 0.0)) * a_.seconds("spot.wait");
         }
-        k.wall = k.training + k.startup + wait;
+        k.wall = k.training + k.startup + k.restarts + wait;
         return k;
     }
 
@@ -322,6 +324,7 @@ class Maker {
         in.lines = t.lines;
         in.training = k.training;
         in.startup = k.startup;
+        in.restarts = k.restarts;
         in.wall = k.wall;
         in.starts = 1 + static_cast<int>(std::lround(k.interruptions));
         in.checkpoints_written = static_cast<int>(std::min(k.saves, 1e7)) *

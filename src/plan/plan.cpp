@@ -16,6 +16,21 @@
 #include "words.hpp"
 
 namespace trainyard::plan {
+
+ServiceChoice service_for(const Candidate& c, const Request& request,
+                          const catalog::Catalog& catalog, const Assumptions& a,
+                          double outside_saving) {
+    ServiceFacts f;
+    f.nodes = c.nodes;
+    f.devices = c.devices();
+    f.copies = request.job.copies;
+    f.team = request.team;
+    f.outside_saving = outside_saving;
+    f.outside_cheaper = outside_saving > a.number("choice.outside_saving");
+    f.uplift = service_uplift("SageMaker", *c.instance, catalog) - 1;
+    return choose_service(f, a);
+}
+
 namespace {
 
 Error no_such_type(const std::string& type, const catalog::Catalog& catalog, const char* key) {
@@ -70,25 +85,11 @@ SearchResult search_all(const Request& request, const catalog::Catalog& catalog,
     return all;
 }
 
-ServiceChoice service_for(const Candidate& c, const Request& request,
-                          const catalog::Catalog& catalog, const Assumptions& a,
-                          double outside_saving = 0) {
-    ServiceFacts f;
-    f.nodes = c.nodes;
-    f.devices = c.devices();
-    f.copies = request.job.copies;
-    f.team = request.team;
-    f.outside_saving = outside_saving;
-    f.outside_cheaper = outside_saving > a.number("choice.outside_saving");
-    f.uplift = service_uplift("SageMaker", *c.instance, catalog) - 1;
-    return choose_service(f, a);
-}
-
 std::vector<Option> all_options(const SearchResult& found, const Request& request, const Work& work,
                                 const catalog::Catalog& catalog, const Assumptions& a) {
     std::vector<Option> options;
     for (const Candidate& c : found.candidates) {
-        const ServiceChoice service = service_for(c, request, catalog, a);
+        const ServiceChoice service = service_for(c, request, catalog, a, 0);
         for (Offer& o : offers(c, request, work, service.service, catalog, a))
             options.push_back({c, std::move(o)});
     }
@@ -146,15 +147,15 @@ std::string job_line(const Request& r, const Work& w) {
     return s;
 }
 
-std::string verdict_of(const Plan& p, const Assumptions& a) {
+std::string verdict_of(const Plan& p, const Assumptions& a, const std::string& reason) {
     if (!p.chosen) {
-        if (p.outcome == Outcome::does_not_fit)
-            return "No: no instance type in the allowed regions can run this job";
+        if (p.outcome == Outcome::does_not_fit) return "No: " + reason;
         std::string s = "No: not feasible as asked";
         if (p.shortfall && p.shortfall->cost_factor > 1)
-            s += ", " + times(p.shortfall->cost_factor) + " over the budget";
-        if (p.shortfall && p.shortfall->time_factor > 1)
-            s += ", " + times(p.shortfall->time_factor) + " the deadline";
+            s += ", " + times(p.shortfall->cost_factor) + " the budget";
+        if (p.shortfall && p.shortfall->time_factor > 1 && p.deadline)
+            s += ", " + format_duration((p.shortfall->time_factor - 1) * *p.deadline) +
+                 " past the deadline";
         return s;
     }
     const Option& o = *p.chosen;
@@ -202,7 +203,7 @@ void warn_prices(Plan& p, const Assumptions& a) {
 }
 
 std::string next_command(const Plan& p, const Assumptions& a) {
-    if (!p.chosen) return "trainyard plan … --explain, or with the scope above";
+    if (!p.chosen) return "trainyard catalog --sort efa-per-gpu";
     const Candidate& c = p.chosen->candidate;
     if (p.chosen->offer.purchase == Purchase::capacity_block) {
         return "aws ec2 describe-capacity-block-offerings --instance-type " + c.instance->type +
@@ -311,7 +312,8 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     for (const std::string& type : request.why_not) {
         p.why_not.push_back(why_not(type, request, p.work, catalog, a, p.chosen));
     }
-    p.verdict = p.diagnosis ? "Measured " + p.diagnosis->verdict : verdict_of(p, a);
+    p.verdict = p.diagnosis ? "Measured " + p.diagnosis->verdict
+                            : verdict_of(p, a, cannot_run(request, p.work, p.rejections, options));
     p.next = next_command(p, a);
     warn_prices(p, a);
     list_assumptions(p, request, a);

@@ -82,6 +82,20 @@ const Option* cheaper_of_type(const Context& x) {
     return best;
 }
 
+/// The same type, nearly the same money, and the shortest time that it buys.
+const Option* faster_of_type(const Context& x) {
+    const Option* best = nullptr;
+    const double most = 1 + x.assumptions.number("choice.near_equal");
+    for (const Option& o : x.options) {
+        if (o.candidate.instance != x.chosen->candidate.instance || o.offer.commitment) continue;
+        if (!is_guaranteed(o.offer.purchase) || fitness(x, o) == 0) continue;
+        if (to_usd(o.offer.cost.expected) > most * to_usd(x.chosen->offer.cost.expected)) continue;
+        if (o.offer.wall.expected >= x.chosen->offer.wall.expected) continue;
+        if (best == nullptr || o.offer.wall.expected < best->offer.wall.expected) best = &o;
+    }
+    return best;
+}
+
 std::string lost_text(const Context& x, const Option& o) {
     const bool other_type =
         x.request.job.instance && o.candidate.instance->type != *x.request.job.instance;
@@ -113,6 +127,7 @@ std::vector<Row> rows_of(const Context& x) {
         add(x.elsewhere);
         add(better_but_risky(x));
         add(cheaper_of_type(x));
+        add(faster_of_type(x));
     }
     for (const Option* o : best_of_types(x)) {
         if (x.chosen != nullptr && o->candidate.instance == x.chosen->candidate.instance) continue;
@@ -131,7 +146,7 @@ std::vector<Row> rows_of(const Context& x) {
             }
             if (!punctual(x, *o)) {
                 row.lost += (row.lost.empty() ? "" : ", ") +
-                            times(o->offer.wall.expected / x.limits.deadline) + " the deadline";
+                            format_duration(o->offer.wall.expected - x.limits.deadline) + " late";
             }
         }
         rows.push_back(std::move(row));

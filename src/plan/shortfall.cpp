@@ -30,12 +30,12 @@ const Option* smallest_in_time(const std::vector<Option>& options, const Limits&
     return best;
 }
 
-std::string scopes(double flop) {
+std::string scopes(double flop, double own) {
     // What else the same FLOPs would train, by 6 N T (Kaplan et al., arXiv 2001.08361, sec. 2.1).
     std::string s;
     for (const double params : {8e9, 70e9}) {
         const double tokens = flop / (6 * params);
-        if (tokens < 1e9) continue;
+        if (tokens < 1e9 || (own > params / 1.3 && own < params * 1.3)) continue;
         s += (s.empty() ? "" : ", or ") +
              ("a " + format_count(params) + " model on " + format_count(tokens) + " tokens");
     }
@@ -55,12 +55,45 @@ void money_text(Shortfall& s, const Request& request, const Work& work, const Op
                        format_count(s.accelerator_hours * share) + " " +
                        device_name(*least.candidate.accelerator) + "-hours: this model on " +
                        format_count(s.tokens_affordable) + " tokens";
-    const std::string other = scopes(s.flop_affordable);
+    const std::string other = scopes(s.flop_affordable, work.params);
     if (!other.empty()) buys += ", " + other;
     s.text.push_back(buys + "; or fine-tune an open model of this size");
 }
 
+/// Position tables are learned in these families: a longer sequence has no embedding to look up.
+bool learned_positions(const workload::Model& m) {
+    return m.family == "gpt2" || m.family == "opt" || m.family == "bert";
+}
+
 }  // namespace
+
+std::string cannot_run(const Request& request, const Work& work,
+                       const std::vector<Rejection>& rejections,
+                       const std::vector<Option>& others) {
+    const workload::Model& m = request.job.model;
+    if (m.max_positions > 0 && work.sequence > m.max_positions && learned_positions(m)) {
+        return "a sequence of " + grouped(work.sequence) + " is longer than the " +
+               grouped(m.max_positions) + " learned positions of " + m.name;
+    }
+    if (!request.job.instance) return "no instance type in the allowed regions can run this job";
+    std::string s = (request.job.nodes ? plural(*request.job.nodes, "node") + " of " : "") +
+                    *request.job.instance + " can not run this job";
+    for (const Rejection& r : rejections) {
+        if (r.instance != *request.job.instance) continue;
+        s += ": it " + r.text;
+        break;
+    }
+    const Option* best = nullptr;
+    for (const Option& o : others) {
+        if (!is_guaranteed(o.offer.purchase) || o.offer.commitment) continue;
+        if (o.candidate.instance->type == *request.job.instance) continue;
+        if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
+    }
+    if (best != nullptr)
+        s += "; " + describe_cluster(best->candidate) + " can, for " +
+             money(best->offer.cost.expected);
+    return s;
+}
 
 Shortfall shortfall_of(const std::vector<Option>& options, const Request& request, const Work& work,
                        const catalog::Catalog& catalog, const Assumptions& a) {
@@ -69,6 +102,16 @@ Shortfall shortfall_of(const std::vector<Option>& options, const Request& reques
     const Limits l = limits_of(request, a);
     const Option* least = cheapest(options, l, a);
     if (least == nullptr) {
+        if (work.sequence > request.job.model.max_positions &&
+            request.job.model.max_positions > 0 && learned_positions(request.job.model)) {
+            s.text.push_back("--seq " + std::to_string(request.job.model.max_positions) +
+                             " or less, or a model with rotary positions");
+            return s;
+        }
+        if (request.job.instance) {
+            s.text.push_back("leave out --instance, or name a type of the table");
+            return s;
+        }
         s.text.push_back(
             "no instance type holds the model: shard over more nodes, use LoRA, or a smaller "
             "model");
@@ -96,11 +139,18 @@ Shortfall shortfall_of(const std::vector<Option>& options, const Request& reques
                              " instances in all; this is a private contract with AWS");
         }
     } else {
-        Seconds best = options.front().offer.wall.expected;
-        for (const Option& o : options) best = std::min(best, o.offer.wall.expected);
+        const Option* quick = least;
+        for (const Option& o : options) {
+            if (is_safe(o, l, a) && !o.offer.commitment &&
+                o.offer.wall.expected < quick->offer.wall.expected)
+                quick = &o;
+        }
+        const Seconds best = quick->offer.wall.expected;
         s.time_factor = best / l.deadline;
-        s.text.push_back("the fastest plan found takes " + format_duration(best) + ", " +
-                         times(s.time_factor) + " the deadline of " + format_duration(l.deadline));
+        s.text.push_back("the fastest plan found, " + describe_cluster(quick->candidate) +
+                         ", takes " + format_duration(best) + ", " +
+                         format_duration(best - l.deadline) + " past the deadline of " +
+                         format_duration(l.deadline));
     }
     if (s.time_factor == 0 && request.job.budget) {
         const Option* affordable = nullptr;

@@ -56,7 +56,7 @@ def range_complaints(job, plan, expert):
 
 def dominated_complaint(plan):
     """The chosen offer against the front on guaranteed capacity: none that meets the limits may be much faster for no
-    more money (35 %), or cheaper (5 %, without a deadline too) and no slower: the tolerances of choose.hpp."""
+    more money (25 %), or cheaper (5 %, without a deadline too) and no slower: the tolerances of choose.hpp."""
     chosen = plan.get("chosen")
     if chosen is None or plan["outcome"] not in ("feasible", "tight"):
         return []
@@ -65,7 +65,7 @@ def dominated_complaint(plan):
     for other in plan["pareto_front_guaranteed"]:
         if other["expected_s"] > plan.get("deadline_s", 1e30) or other["expected_usd"] > plan.get("budget_usd", 1e30):
             continue
-        faster = other["expected_usd"] <= cost and other["expected_s"] * 1.35 < time
+        faster = other["expected_usd"] <= cost and other["expected_s"] * 1.25 < time
         cheaper = other["expected_s"] <= time and other["expected_usd"] * 1.05 < cost
         if faster or cheaper:
             found.append(f"chose ${cost:,.0f} in {time / 86400:.2f} d, but {json.dumps(other)} is better")

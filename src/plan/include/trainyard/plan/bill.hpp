@@ -56,7 +56,8 @@ struct BillInput {
     std::string service;  ///< decides head node, control plane or uplift
     std::vector<RateLine> lines;
     Seconds training;  ///< billed, with checkpoint stalls and repeated work
-    Seconds startup;   ///< billed before the first step, restarts included
+    Seconds startup;   ///< billed before the first step, once
+    Seconds restarts;  ///< billed after interruptions, all of them together
     Seconds wall;      ///< from launch to end, waits included: storage and head node run all along
     int starts = 1;    ///< how often the image is pulled
     int checkpoints_written = 0;
