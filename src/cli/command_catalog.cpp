@@ -63,11 +63,11 @@ Result<std::vector<const Field*>> fields_of(const Args& args) {
     const std::vector<std::string> known = field_names();
     std::vector<std::string> names =
         args.given("columns") ? args.list("columns") : default_fields();
-    // What the rows are sorted by is shown, before the last column.
+    // What the rows are sorted by is shown, in place of the last column (the launch date).
     const std::string key = args.text("sort");
     const bool shown = args.given("columns") || std::count(names.begin(), names.end(), key) > 0;
     if (!shown && std::count(known.begin(), known.end(), key) > 0) {
-        names.insert(names.end() - 1, key);
+        names.back() = key;
     }
     std::vector<const Field*> fields;
     std::vector<Diagnostic> mistakes;
