@@ -222,6 +222,50 @@ TEST(Plan, ABrokenFabricChangesTheMapping) {
     EXPECT_GT(bad.training_time(), good.training_time());
 }
 
+// choose.hpp's promise: of the offers on guaranteed capacity that meet the limits, none is 25 %
+// faster for no more money, none 5 % cheaper and no slower. tests/jobs/run.py asks the same of
+// every example job.
+TEST(Plan, NoOfferBeatsTheChosenOneInTimeAndMoney) {
+    Request moe = test::request(test::model("mixtral-8x7b"), 20e9);
+    moe.job.deadline = 7 * kDay;
+    moe.job.budget = 40'000 * kUsd;
+    for (const Request& r : {main_job(), moe}) {
+        const Plan p = plan_of(r);
+        ASSERT_TRUE(p.chosen.has_value());
+        const Offer& mine = p.chosen->offer;
+        ASSERT_FALSE(p.firm_front.empty());
+        for (const Option& o : p.firm_front) {
+            if (o.offer.wall.high > *r.job.deadline || to_usd(o.offer.cost.high) > *r.job.budget)
+                continue;
+            EXPECT_FALSE(o.offer.cost.expected <= mine.cost.expected &&
+                         1.25 * o.offer.wall.expected < mine.wall.expected)
+                << describe_cluster(o.candidate);
+            EXPECT_FALSE(o.offer.wall.expected <= mine.wall.expected &&
+                         1.05 * to_usd(o.offer.cost.expected) < to_usd(mine.cost.expected))
+                << describe_cluster(o.candidate);
+        }
+    }
+}
+
+// $22,000 is below every guaranteed price of this job (about $38,000) and above spot.
+TEST(Plan, OnlySpotIsTightAndSaysSo) {
+    Request r = main_job();
+    r.job.budget = 22'000 * kUsd;
+    const Plan p = plan_of(r);
+    ASSERT_TRUE(p.chosen.has_value());
+    EXPECT_EQ(p.outcome, Outcome::tight);
+    EXPECT_TRUE(p.verdict.starts_with("Only on spot"));
+    for (const std::string& s : p.reasons) EXPECT_EQ(s.find("guaranteed"), std::string::npos) << s;
+}
+
+TEST(Plan, TooLongASequenceIsItsOwnDiagnosis) {
+    Request r = test::request(test::model("gpt2"), 10e9);
+    r.job.sequence = 4096;
+    const Plan p = plan_of(r);
+    EXPECT_EQ(p.outcome, Outcome::does_not_fit);
+    EXPECT_NE(p.verdict.find("1,024 learned positions"), std::string::npos) << p.verdict;
+}
+
 TEST(Plan, UnknownTypeSuggestsTheNearest) {
     Request r = main_job();
     r.job.instance = "p5.48xlarg";

@@ -109,6 +109,22 @@ std::string lost_text(const Context& x, const Option& o) {
     return why_lost(o, *x.chosen, x.limits, x.assumptions);
 }
 
+/// The cheapest and the fastest that a refusal quotes, within the type the user named.
+void add_quoted(const Context& x, std::vector<const Option*>& out) {
+    const Option* least = nullptr;
+    const Option* quick = nullptr;
+    for (const Option& o : x.options) {
+        const auto& named = x.request.job.instance;
+        if (named && o.candidate.instance->type != *named) continue;
+        if (x.request.job.nodes && o.candidate.nodes > *x.request.job.nodes) continue;
+        if (o.offer.commitment || !is_safe(o, x.limits, x.assumptions)) continue;
+        if (least == nullptr || o.offer.cost.expected < least->offer.cost.expected) least = &o;
+        if (quick == nullptr || o.offer.wall.expected < quick->offer.wall.expected) quick = &o;
+    }
+    if (least != nullptr) out.push_back(least);
+    if (quick != nullptr && quick != least) out.push_back(quick);
+}
+
 }  // namespace
 
 std::vector<Row> rows_of(const Context& x) {
@@ -129,6 +145,7 @@ std::vector<Row> rows_of(const Context& x) {
         add(cheaper_of_type(x));
         add(faster_of_type(x));
     }
+    if (x.chosen == nullptr) add_quoted(x, picked);
     for (const Option* o : best_of_types(x)) {
         if (x.chosen != nullptr && o->candidate.instance == x.chosen->candidate.instance) continue;
         add(o);

@@ -87,11 +87,12 @@ std::string cannot_run(const Request& request, const Work& work,
     for (const Option& o : others) {
         if (!is_guaranteed(o.offer.purchase) || o.offer.commitment) continue;
         if (o.candidate.instance->type == *request.job.instance) continue;
+        if (request.job.deadline && o.offer.wall.expected > *request.job.deadline) continue;
         if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
     }
     if (best != nullptr)
         s += "; " + describe_cluster(best->candidate) + " can, for " +
-             money(best->offer.cost.expected);
+             money(best->offer.cost.expected) + " in " + format_duration(best->offer.wall.expected);
     return s;
 }
 
