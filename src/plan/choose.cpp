@@ -155,11 +155,13 @@ Choice fall_short(const std::vector<Option>& options, const Limits& l, const Ass
 
 Choice choose(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
     if (options.empty()) return {Outcome::does_not_fit, std::nullopt, false};
+    // Nobody gets more instances at once on spot than AWS sells in Capacity Blocks.
+    const double largest_gang = a.number("block.max_total");
     for (const bool only_safe : {true, false}) {
         for (const Edge edge : {Edge::high, Edge::expected}) {
             const auto pick = cheapest(options, l, a, [&](const Option& o) {
                 return in_time(o, l, edge) && in_budget(o, l, edge) &&
-                       (!only_safe || is_safe(o, l, a));
+                       (only_safe ? is_safe(o, l, a) : o.candidate.nodes <= largest_gang);
             });
             if (!pick) continue;
             const bool only_spot =
