@@ -185,7 +185,7 @@ void flatten(const Node& n, const std::string& name,
              std::vector<std::pair<std::string, std::string>>& out) {
     if (n.is(Node::Kind::map)) {
         for (const auto& [key, value] : n.members())
-            flatten(value, name.empty() ? key : name + "." + key, out);
+            flatten(value, name.empty() ? key : std::string(name).append(".").append(key), out);
         return;
     }
     std::string text;

@@ -151,11 +151,11 @@ void read_work(const Args& args, Job& job, Mistakes& mistakes) {
             mistakes.push_back(
                 flag_mistake("tokens", "must be more than 0", "write for example 300B"));
     }
-    if (const auto samples = args.count("samples", mistakes)) job.samples = *samples;
+    if (const auto samples = args.count("samples", mistakes)) job.samples = samples;
     read_epochs(args, job, mistakes);
     if (const auto seq = args.integer("seq", 1, 100'000'000, mistakes)) job.sequence = *seq;
     if (const auto batch = args.count("global-batch", mistakes)) {
-        job.global_batch_tokens = *batch;
+        job.global_batch_tokens = batch;
         if (*batch < 1)
             mistakes.push_back(
                 flag_mistake("global-batch", "must be at least one token", "write for example 4M"));
@@ -199,7 +199,7 @@ void read_training(const Args& args, Job& job, Mistakes& mistakes) {
 void read_place(const Args& args, Job& job, Mistakes& mistakes) {
     if (args.given("regions")) job.regions = args.list("regions");
     if (args.given("instance")) job.instance = args.text("instance");
-    if (const auto nodes = args.integer("nodes", 1, 100'000, mistakes)) job.nodes = *nodes;
+    if (const auto nodes = args.integer("nodes", 1, 100'000, mistakes)) job.nodes = nodes;
     if (args.flag("no-spot")) job.spot = workload::SpotPolicy::forbidden;
     if (args.flag("mission-critical")) job.mission_critical = true;
     if (args.flag("trainium")) job.trainium_ok = true;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include <algorithm>
 #include <string_view>
 #include <utility>
@@ -56,9 +58,9 @@ std::vector<MemoryTerm> memory_terms(const perf::MemoryBreakdown& m) {
 }
 
 std::string bar(double share) {
-    const int full = static_cast<int>(std::min(share, 1.0) * 30 + 0.5);
+    const auto full = std::lround(std::min(share, 1.0) * 30);
     std::string out;
-    for (int i = 0; i < full; ++i) out += "█";
+    for (long i = 0; i < full; ++i) out += "█";
     return out;
 }
 

@@ -167,11 +167,10 @@ std::optional<Seconds> time_on(const Request& request, const catalog::Catalog& c
     q.devices = nodes * i.accelerators;
     q.per_node = i.accelerators;
     q.batch_tolerance = 0.25;  // the batch of a run that exists is what it is
-    SearchStats stats;
     // The user's own mapping is plain FSDP: the question is what the wire does to it, not what a
     // better mapping would.
     std::optional<Seconds> best;
-    for (workload::Training t :
+    for (const workload::Training& t :
          trainings(request.job.model, q.base, work, q.devices, q.per_node, q.batch_tolerance)) {
         const workload::Parallelism& p = t.parallel;
         const bool plain = p.tensor == 1 && p.pipeline == 1 && p.context == 1 && p.expert == 1 &&
@@ -212,8 +211,8 @@ std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog
         (like_tcp ? "a TCP fallback" : "EFA works; look at the mapping and the input pipeline");
     if (!like_tcp) return d;
     d.checks = {
-        "NCCL log: \"NET/Socket\" means TCP; a good run prints \"NET/OFI Selected Provider is "
-        "efa\"",
+        std::string("NCCL log: \"NET/Socket\" means TCP; a good run prints \"NET/OFI Selected ") +
+            "Provider is efa\"",
         "security group: allow ALL traffic to and from itself, inbound and outbound; a UDP port "
         "range is not EFA",
         "one subnet in one AZ: EFA does not cross zones",

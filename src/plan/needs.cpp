@@ -18,14 +18,12 @@ double checkpoint_bytes_per_param(Optimizer o) {
     switch (o) {
         case Optimizer::adamw_fp32:
             return 2 + 4 + 8;
-        case Optimizer::adamw_bf16:
-            return 2 + 4 + 4;
         case Optimizer::adamw_8bit:
             return 2 + 4 + 2;
         case Optimizer::adafactor:
             return 2 + 4;
+        case Optimizer::adamw_bf16:
         case Optimizer::sgd:
-            return 2 + 4 + 4;
         case Optimizer::muon:
             return 2 + 4 + 4;
     }

@@ -194,7 +194,7 @@ class Maker {
         l.upfront = static_cast<double>(c_.nodes * *days) * (p->rate * kDay);
         t.lines = {l};
         auto o = finish(t);
-        o.block_days = *days;
+        o.block_days = days;
         return o;
     }
 
@@ -230,7 +230,7 @@ class Maker {
         t.spot_low = cheap->low;
         t.spot_high = cheap->high;
         auto o = finish(t, risk);
-        if (by_block) o.block_days = *days;
+        if (by_block) o.block_days = days;
         o.base_nodes = base;
         o.note = std::to_string(base) + (by_block ? " block + " : " on demand + ") +
                  std::to_string(t.spot_nodes) + " spot";
@@ -363,7 +363,7 @@ class Maker {
             o.cost.high = o.cost.high + to_cents((high.wall - t.window) * t.overflow);
         }
         o.needs = needs_;
-        o.risk = risk;
+        o.risk = std::move(risk);
         o.risk.interruptions = mid.interruptions;
         o.risk.interruptions_high = high.interruptions;
         o.risk.mean_between = mean_between(1, t);

@@ -244,6 +244,16 @@ void list_assumptions(Plan& p, const Request& request, const Assumptions& a) {
     }
 }
 
+/// Share of the rate that a cheaper provider would save; 0 where the job may not leave AWS.
+double saving_outside(const Option& chosen, const workload::Job& job,
+                      const catalog::Catalog& catalog) {
+    const auto outside = cheapest_outside(catalog, *chosen.candidate.accelerator);
+    if (!outside || !job.outside_aws_ok || !job.data_public) return 0;
+    const UsdPerSecond each =
+        chosen.offer.rate / static_cast<double>(chosen.candidate.instance->accelerators);
+    return 1 - outside->per_accelerator / each;
+}
+
 }  // namespace
 
 Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
@@ -281,15 +291,8 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
         p.chosen = *chosen;
         const bool sold = chosen->candidate.nodes <= a.number("block.max_total");
         if (!sold && p.outcome == Outcome::feasible) p.outcome = Outcome::tight;
-        double saving = 0;
-        const bool may_leave = request.job.outside_aws_ok && request.job.data_public;
-        if (const auto outside = cheapest_outside(catalog, *chosen->candidate.accelerator);
-            outside && may_leave) {
-            const UsdPerSecond each =
-                chosen->offer.rate / static_cast<double>(chosen->candidate.instance->accelerators);
-            saving = 1 - outside->per_accelerator / each;
-        }
-        p.service = service_for(chosen->candidate, request, catalog, a, saving);
+        p.service = service_for(chosen->candidate, request, catalog, a,
+                                saving_outside(*chosen, request.job, catalog));
     }
     if (chosen == nullptr || p.outcome == Outcome::over_budget || p.outcome == Outcome::too_slow) {
         p.shortfall = shortfall_of(mine, request, p.work, catalog, a);

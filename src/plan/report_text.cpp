@@ -2,6 +2,7 @@
 // bill, what to do next.
 
 #include <algorithm>
+#include <cmath>
 
 #include "facts_price.hpp"
 #include "text_layout.hpp"
@@ -139,14 +140,14 @@ class Page {
         const double f = part / whole;
         line("  " + pad_right(name, 22) + pad_left(format_duration(part), 10) +
              pad_left(format_percent(f), 9) + "  " +
-             std::string(static_cast<std::size_t>(f * 50 + 0.5), '#'));
+             std::string(static_cast<std::size_t>(std::lround(f * 50)), '#'));
     }
     void share(const char* name, Bytes part, Bytes whole) {
         if (part <= Bytes{}) return;
         const double f = part / whole;
         line("  " + pad_right(name, 22) + pad_left(format_bytes(part), 10) +
              pad_left(format_percent(f), 9) + "  " +
-             std::string(static_cast<std::size_t>(f * 50 + 0.5), '#'));
+             std::string(static_cast<std::size_t>(std::lround(f * 50)), '#'));
     }
 
     void explain() {
@@ -231,7 +232,7 @@ class Page {
                  pad_left(format_duration(s.step), 9) + pad_left(percent(s.efficiency), 7) +
                  "  comm " + pad_left(percent(s.communication_share), 5) + "  " +
                  pad_right(std::string(static_cast<std::size_t>(
-                                           std::clamp(s.efficiency, 0.0, 1.1) * 20 + 0.5),
+                                           std::lround(std::clamp(s.efficiency, 0.0, 1.1) * 20)),
                                        '#'),
                            23) +
                  clip(s.mapping, knee.empty() ? 30 : 22) + knee);

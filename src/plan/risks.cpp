@@ -34,7 +34,7 @@ void capacity_risk(const Context& x, std::vector<Weighted>& out) {
         const Seconds lead = x.assumptions.number("quota.lead_low") * kDay;
         const bool late = x.limits.deadline_given && lead + o.wall.high > x.limits.deadline;
         out.push_back({late ? 95 : 60, who + " on demand needs quota (" +
-                                           grouped(c.nodes * c.instance->vcpu) +
+                                           grouped(std::int64_t{c.nodes} * c.instance->vcpu) +
                                            " vCPU); an increase takes 2 to 5 weeks" +
                                            (late ? ": with that wait the deadline is missed, so "
                                                    "book a Capacity Block or use quota you have"

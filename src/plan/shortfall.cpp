@@ -96,6 +96,20 @@ std::string cannot_run(const Request& request, const Work& work,
     return s;
 }
 
+namespace {
+
+/// What to change when no cluster runs the job at all.
+std::string nothing_runs(const Request& request, const Work& work) {
+    const workload::Model& m = request.job.model;
+    if (m.max_positions > 0 && work.sequence > m.max_positions && learned_positions(m))
+        return "--seq " + std::to_string(m.max_positions) +
+               " or less, or a model with rotary positions";
+    if (request.job.instance) return "leave out --instance, or name a type of the table";
+    return "no instance type holds the model: shard over more nodes, use LoRA, or a smaller model";
+}
+
+}  // namespace
+
 Shortfall shortfall_of(const std::vector<Option>& options, const Request& request, const Work& work,
                        const catalog::Catalog& catalog, const Assumptions& a) {
     (void)catalog;
@@ -103,19 +117,7 @@ Shortfall shortfall_of(const std::vector<Option>& options, const Request& reques
     const Limits l = limits_of(request, a);
     const Option* least = cheapest(options, l, a);
     if (least == nullptr) {
-        if (work.sequence > request.job.model.max_positions &&
-            request.job.model.max_positions > 0 && learned_positions(request.job.model)) {
-            s.text.push_back("--seq " + std::to_string(request.job.model.max_positions) +
-                             " or less, or a model with rotary positions");
-            return s;
-        }
-        if (request.job.instance) {
-            s.text.push_back("leave out --instance, or name a type of the table");
-            return s;
-        }
-        s.text.push_back(
-            "no instance type holds the model: shard over more nodes, use LoRA, or a smaller "
-            "model");
+        s.text.push_back(nothing_runs(request, work));
         return s;
     }
     s.cheapest = least->offer.cost.expected;

@@ -19,7 +19,7 @@ std::string pad_right(std::string s, std::size_t width) {
     return s;
 }
 
-std::string pad_left(std::string s, std::size_t width) {
+std::string pad_left(const std::string& s, std::size_t width) {
     const std::size_t n = display_width(s);
     return n < width ? std::string(width - n, ' ') + s : s;
 }

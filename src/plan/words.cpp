@@ -68,7 +68,7 @@ std::string plural(int n, const std::string& word) {
 
 std::string device_name(const catalog::Accelerator& a) {
     const std::size_t dash = a.id.find('-');
-    const std::string family = a.id.substr(0, dash);
+    std::string family = a.id.substr(0, dash);
     // Only the A100 and V100 come in two sizes that decide what fits.
     if (family == "A100" || family == "V100") return family + " " + a.id.substr(dash + 1) + " GB";
     return family;
