@@ -210,9 +210,10 @@ std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog
         " with EFA (at most " + n + ") and " + times(d.without_fabric) + " over TCP: " +
         (like_tcp ? "a TCP fallback" : "EFA works; look at the mapping and the input pipeline");
     if (!like_tcp) return d;
+    // NOLINTBEGIN(bugprone-suspicious-missing-comma): long sentences go over two lines
     d.checks = {
-        std::string("NCCL log: \"NET/Socket\" means TCP; a good run prints \"NET/OFI Selected ") +
-            "Provider is efa\"",
+        "NCCL log: \"NET/Socket\" means TCP; a good run prints \"NET/OFI Selected Provider is "
+        "efa\"",
         "security group: allow ALL traffic to and from itself, inbound and outbound; a UDP port "
         "range is not EFA",
         "one subnet in one AZ: EFA does not cross zones",
@@ -223,6 +224,7 @@ std::optional<Diagnosis> diagnose(const Request& request, const catalog::Catalog
         "verify with nccl-tests all_reduce before training; then expect about " +
             times(d.with_fabric),
     };
+    // NOLINTEND(bugprone-suspicious-missing-comma)
     return d;
 }
 
