@@ -34,10 +34,10 @@ bool better(const Price& a, const Price& b) {
 
 const Tables& Catalog::embedded_tables() { return embedded_files(); }
 
-Result<Catalog> Catalog::load(const Tables& tables) {
+Result<Catalog> Catalog::load(const Tables& tables, std::string_view today) {
     Tables all = tables;
     all.insert(embedded_tables().begin(), embedded_tables().end());
-    return Loader(all).load();
+    return Loader(all, tables, today).load();
 }
 
 const Accelerator* Catalog::accelerator(std::string_view id) const {

@@ -1,5 +1,7 @@
 #include "loader.hpp"
 
+#include <algorithm>
+#include <iterator>
 #include <set>
 
 #include "trainyard/base/text.hpp"
@@ -36,6 +38,23 @@ constexpr std::string_view kServiceRequired[] = {"key",   "region", "value", "un
                                                  "as_of", "status", "source"};
 constexpr std::string_view kServiceOptional[] = {"notes"};
 
+/// A table that misses what another names has one mistake in thousands of rows.
+constexpr std::size_t kMostMistakes = 20;
+
+void add_first(std::vector<Diagnostic>& mistakes, const std::string& file,
+               std::vector<Diagnostic>& out) {
+    const std::size_t all = mistakes.size();
+    mistakes.resize(std::min(all, kMostMistakes));
+    std::move(mistakes.begin(), mistakes.end(), std::back_inserter(out));
+    if (all <= kMostMistakes) return;
+    out.push_back({Severity::error,
+                   {file, 0, 0},
+                   std::to_string(all - kMostMistakes) + " more mistakes in this table",
+                   {},
+                   "a table must hold every type and accelerator that the others name; replace "
+                   "those too"});
+}
+
 std::optional<BytesPerSecond> gbit(std::optional<double> v) {
     if (!v) return std::nullopt;
     return *v * kGbitPerSecond;
@@ -44,20 +63,23 @@ std::optional<BytesPerSecond> gbit(std::optional<double> v) {
 }  // namespace
 
 template <typename Each>
-void Loader::read(std::string_view file, Columns required, Columns optional, Each each) {
+bool Loader::read(std::string_view file, Columns required, Columns optional, Each each) {
     const auto found = tables_.find(std::string(file));
-    if (found == tables_.end()) return;
+    if (found == tables_.end()) return false;
     auto table = doc::parse_csv(found->second, file);
     if (!table) {
         const std::vector<Diagnostic>& all = table.error().diagnostics;
         problems_.insert(problems_.end(), all.begin(), all.end());
-        return;
+        return false;
     }
-    if (!check_columns(*table, required, optional, problems_)) return;
+    if (!check_columns(*table, required, optional, problems_)) return false;
+    std::vector<Diagnostic> mistakes;
     for (std::size_t i = 0; i < table->size(); ++i) {
-        TableRow row(*table, i, sources_, problems_);
+        TableRow row(*table, i, sources_, mistakes);
         each(row);
     }
+    add_first(mistakes, table->file(), problems_);
+    return true;
 }
 
 void Loader::read_sources() {
@@ -65,21 +87,21 @@ void Loader::read_sources() {
     read("sources.csv", kColumns, {}, [this](TableRow& row) {
         const std::string id = row.required("id");
         if (!sources_.emplace(id, row.required("source")).second)
-            row.error("source \"" + id + "\" is listed twice");
+            row.error("id", "source \"" + id + "\" is listed twice");
     });
 }
 
 void Loader::add_accelerator_name(TableRow& row, const std::string& name, std::size_t index) {
     if (!catalog_.accelerator_index_.emplace(name, index).second) {
-        row.error("accelerator \"" + name + "\" is listed twice",
+        row.error("id", "accelerator \"" + name + "\" is listed twice",
                   "ids and aliases share one name space");
     }
 }
 
-void Loader::read_accelerators() {
+bool Loader::read_accelerators() {
     constexpr std::string_view kPeaks[kPrecisionCount] = {
         "fp32_tflops", "tf32_tflops", "fp16_tflops", "bf16_tflops", "fp8_tflops", "fp4_tflops"};
-    read("accelerators.csv", kAcceleratorRequired, kAcceleratorOptional, [&](TableRow& row) {
+    return read("accelerators.csv", kAcceleratorRequired, kAcceleratorOptional, [&](TableRow& row) {
         Accelerator a;
         a.id = row.required("id");
         a.name = row.required("name");
@@ -89,7 +111,7 @@ void Loader::read_accelerators() {
         if (const std::string use = row.text("use"); !use.empty()) {
             const auto parsed = parse_use(use);
             if (!parsed)
-                row.error("use: \"" + use + "\" is not known", "",
+                row.error("use", "use: \"" + use + "\" is not known", "",
                           "one of training, inference, graphics");
             a.use = parsed.value_or(Use::training);
         }
@@ -105,7 +127,7 @@ void Loader::read_accelerators() {
         if (const auto link = parse_link_kind(row.required("link"))) {
             a.link = *link;
         } else {
-            row.error("link: \"" + row.text("link") + "\" is not known", "",
+            row.error("link", "link: \"" + row.text("link") + "\" is not known", "",
                       "one of none, pcie, nvlink_mesh, nvswitch, neuronlink_torus, nvl72");
         }
         a.link_name = row.text("link_name");
@@ -129,13 +151,13 @@ std::string Loader::accelerator_id(TableRow& row) {
     if (name.empty()) return {};
     if (const Accelerator* a = catalog_.accelerator(name)) return a->id;
     const auto near = catalog_.nearest_accelerator(name);
-    row.error("accelerator \"" + name + "\" is not in accelerators.csv", "",
+    row.error("accelerator", "accelerator \"" + name + "\" is not in accelerators.csv", "",
               near ? "did you mean \"" + *near + "\"?" : "add it there first");
     return {};
 }
 
-void Loader::read_instances() {
-    read("instances.csv", kInstanceRequired, kInstanceOptional, [this](TableRow& row) {
+bool Loader::read_instances() {
+    return read("instances.csv", kInstanceRequired, kInstanceOptional, [this](TableRow& row) {
         Instance i;
         i.type = row.required("type");
         i.family = row.required("family");
@@ -145,12 +167,12 @@ void Loader::read_instances() {
         i.accelerators = row.required_count("accelerators");
         i.accelerator_share = row.positive("accelerator_share");
         if (i.accelerator.empty() && i.accelerators > 0)
-            row.error("accelerators without an accelerator");
+            row.error("accelerator", "accelerators without an accelerator");
         i.network = gbit(row.positive("network_gbit_per_s"));
         i.efa = row.yes_no("efa");
         i.efa_interfaces = row.count("efa_interfaces").value_or(0);
         if (i.efa == Yes::no && i.efa_interfaces > 0)
-            row.error("efa is no but efa_interfaces is not 0");
+            row.error("efa", "efa is no but efa_interfaces is not 0");
         i.network_cards = row.count("network_cards");
         i.efa_generation = row.count("efa_generation");
         i.rdma_read = row.yes_no("rdma_read");
@@ -160,21 +182,21 @@ void Loader::read_instances() {
         if (const auto parsed = parse_link_kind(link.empty() ? "none" : link)) {
             i.intra_link = *parsed;
         } else {
-            row.error("intra_link: \"" + link + "\" is not known", "",
+            row.error("intra_link", "intra_link: \"" + link + "\" is not known", "",
                       "one of none, pcie, nvlink_mesh, nvswitch, neuronlink_torus, nvl72");
         }
         if (const auto v = row.not_negative("local_nvme_gb")) i.local_nvme = *v * kGB;
         i.ebs_bandwidth = gbit(row.positive("ebs_gbit_per_s"));
         i.launch = row.text("launch");
         if (!i.launch.empty() && !age_in_days(i.launch, "2026-01-01")) {
-            row.error("launch: \"" + i.launch + "\" is not a date", "",
+            row.error("launch", "launch: \"" + i.launch + "\" is not a date", "",
                       "write YYYY-MM-DD, or leave it empty");
         }
         i.retired = row.yes_no("retired") == Yes::yes;
         i.notes = row.text("notes");
         i.provenance = row.provenance();
         if (!catalog_.instance_index_.emplace(i.type, catalog_.instances_.size()).second) {
-            row.error("instance \"" + i.type + "\" is listed twice");
+            row.error("type", "instance \"" + i.type + "\" is listed twice");
         }
         catalog_.instances_.push_back(std::move(i));
     });
@@ -184,7 +206,7 @@ void Loader::check_instance(TableRow& row, std::string_view column) {
     const std::string type = row.text(column);
     if (type.empty() || catalog_.instance(type) != nullptr) return;
     const auto near = catalog_.nearest_instance(type);
-    row.error("instance \"" + type + "\" is not in instances.csv", "",
+    row.error(column, "instance \"" + type + "\" is not in instances.csv", "",
               near ? "did you mean \"" + *near + "\"?" : "add it there first");
 }
 
@@ -203,18 +225,21 @@ void Loader::read_prices() {
         if (const auto parsed = parse_purchase(purchase)) {
             p.purchase = *parsed;
         } else if (!purchase.empty()) {
-            row.error("purchase: \"" + purchase + "\" is not known", "",
+            row.error("purchase", "purchase: \"" + purchase + "\" is not known", "",
                       "one of on_demand, spot, reserved_1y, reserved_3y, savings_plan_1y, "
                       "savings_plan_3y, "
                       "capacity_block");
         }
         p.detail = row.text("detail");
         p.rate = row.required_positive("usd_per_hour") * kUsdPerHour;
-        if (p.rate > kMostPerHour) row.error("usd_per_hour is over a million dollars an hour");
+        if (p.rate > kMostPerHour)
+            row.error("usd_per_hour", "usd_per_hour is over a million dollars an hour");
         p.provenance = row.provenance();
+        if (own_.count("prices.csv") > 0) row.refuse_future(p.provenance.as_of, today_);
         const std::string key = p.provider + '|' + p.item + '|' + p.region + '|' + p.zone + '|' +
                                 purchase + '|' + p.detail + '|' + p.provenance.as_of;
-        if (!seen.insert(key).second) row.error("a second price for the same thing and date", key);
+        if (!seen.insert(key).second)
+            row.error("", "a second price for the same thing and date", key);
         catalog_.prices_.push_back(std::move(p));
     });
 }
@@ -228,11 +253,11 @@ void Loader::read_bands() {
         b.low_per_month = row.required_not_negative("low_per_month");
         b.high_per_month = row.required_positive("high_per_month");
         if (b.low_per_month >= b.high_per_month || b.high_per_month > 1) {
-            row.error("the band is not 0 <= low < high <= 1",
+            row.error("low_per_month", "the band is not 0 <= low < high <= 1",
                       "both are shares of instances per month");
         }
         b.savings = row.not_negative("savings");
-        if (b.savings && *b.savings >= 1) row.error("savings is a fraction below 1");
+        if (b.savings && *b.savings >= 1) row.error("savings", "savings is a fraction below 1");
         b.provenance = row.provenance();
         catalog_.bands_.push_back(std::move(b));
     });
@@ -252,10 +277,10 @@ void Loader::read_services() {
 
 Result<Catalog> Loader::load() {
     read_sources();
-    read_accelerators();
-    read_instances();
-    read_prices();
-    read_bands();
+    if (read_accelerators() && read_instances()) {
+        read_prices();
+        read_bands();
+    }
     read_services();
     if (!problems_.empty()) return bad_input(std::move(problems_));
     catalog_.index_prices();

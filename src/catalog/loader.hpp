@@ -13,14 +13,15 @@ namespace trainyard::catalog {
 
 class Loader {
   public:
-    /// `tables` holds every table (already completed with the embedded ones).
-    explicit Loader(const Tables& tables) : tables_(tables) {}
+    /// `tables` holds every table (`own` completed with the embedded ones).
+    Loader(const Tables& tables, const Tables& own, std::string_view today)
+        : tables_(tables), own_(own), today_(today) {}
     Result<Catalog> load();
 
   private:
     void read_sources();
-    void read_accelerators();
-    void read_instances();
+    bool read_accelerators();
+    bool read_instances();
     void read_prices();
     void read_bands();
     void read_services();
@@ -30,11 +31,14 @@ class Loader {
     void check_instance(TableRow& row, std::string_view column);
     void add_accelerator_name(TableRow& row, const std::string& name, std::size_t index);
 
+    /// False if no row could be read: what names this table would only repeat that.
     template <typename Each>
-    void read(std::string_view file, std::span<const std::string_view> required,
+    bool read(std::string_view file, std::span<const std::string_view> required,
               std::span<const std::string_view> optional, Each each);
 
     const Tables& tables_;
+    const Tables& own_;
+    std::string_view today_;
     Sources sources_;
     std::vector<Diagnostic> problems_;
     Catalog catalog_;

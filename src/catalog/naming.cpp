@@ -42,7 +42,7 @@ NameRule read_rule(TableRow& row) {
         }
     }
     if (!known) {
-        row.error("kind: \"" + kind + "\" is not known", "",
+        row.error("kind", "kind: \"" + kind + "\" is not known", "",
                   "one of service, family, letter, option, folklore, confusable");
     }
     rule.key = row.required("key");
@@ -50,7 +50,7 @@ NameRule read_rule(TableRow& row) {
     rule.text = row.required("text");
     rule.against = row.text("against");
     if (rule.kind == Kind::folklore && rule.against.empty())
-        row.error("folklore without what contradicts it");
+        row.error("against", "folklore without what contradicts it");
     rule.documented = row.yes_no("documented");
     rule.provenance = row.provenance();
     return rule;
@@ -62,7 +62,7 @@ LaunchEvent read_event(TableRow& row) {
     event.family = row.required("family");
     event.date = row.required("date");
     if (!event.date.empty() && !age_in_days(event.date, "2026-01-01")) {
-        row.error("date: \"" + event.date + "\" is not a date", "", "write YYYY-MM-DD");
+        row.error("date", "date: \"" + event.date + "\" is not a date", "", "write YYYY-MM-DD");
     }
     event.accelerator = row.text("accelerator");
     event.text = row.text("text");

@@ -83,7 +83,7 @@ void check_price_type(TableRow& row, Override& o) {
     const auto near = nearest(text, names);
     if (!text.empty()) {
         row.error(
-            "price_type: \"" + text + "\" is not known", "",
+            "price_type", "price_type: \"" + text + "\" is not known", "",
             near ? "did you mean \"" + *near + "\"?" : "one of on_demand, spot, reserved_1y, …");
     }
 }
@@ -95,7 +95,7 @@ void check_item(TableRow& row, const Catalog& catalog, const Override& o) {
         std::any_of(all.begin(), all.end(), [&](const Instance& i) { return i.family == o.item; });
     if (family && o.discount) return;
     const auto near = catalog.nearest_instance(o.item);
-    row.error("instance \"" + o.item + "\" does not exist",
+    row.error("item", "instance \"" + o.item + "\" does not exist",
               family ? "only a discount can name a whole family" : "",
               near ? "did you mean \"" + *near + "\"?" : "`trainyard catalog` lists the instances");
 }
@@ -108,24 +108,25 @@ Override read_override(TableRow& row, const Catalog& catalog, std::string_view f
     o.detail = row.text("detail").empty() ? "your price" : row.text("detail");
     o.usd_per_hour = row.positive("usd_per_hour");
     if (o.usd_per_hour.value_or(0) * kUsdPerHour > kMostPerHour)
-        row.error("usd_per_hour is over a million dollars an hour");
+        row.error("usd_per_hour", "usd_per_hour is over a million dollars an hour");
     const std::string discount = row.text("discount");
     if (!discount.empty()) {
         o.discount = parse_fraction(discount);
         if (!o.discount || *o.discount <= 0 || *o.discount >= 1) {
-            row.error("discount: \"" + discount + "\" is not between 0 and 1", "",
+            row.error("discount", "discount: \"" + discount + "\" is not between 0 and 1", "",
                       "write 0.12 or 12 %");
         }
     }
     if (row.text("usd_per_hour").empty() == discount.empty()) {
-        row.error("a row needs either usd_per_hour or discount", "", "fill one of the two cells");
+        row.error("usd_per_hour", "a row needs either usd_per_hour or discount", "",
+                  "fill one of the two cells");
     }
     if (o.region == "*" && discount.empty())
-        row.error("region \"*\" is for discounts only", "", "name the region");
+        row.error("region", "region \"*\" is for discounts only", "", "name the region");
     check_item(row, catalog, o);
     const std::string as_of = row.text("as_of");
     if (!as_of.empty() && !age_in_days(as_of, "2026-01-01")) {
-        row.error("as_of: \"" + as_of + "\" is not a date", "", "write YYYY-MM-DD");
+        row.error("as_of", "as_of: \"" + as_of + "\" is not a date", "", "write YYYY-MM-DD");
     }
     const std::string source = row.text("source");
     o.provenance = {source.empty() ? "your price file " + std::string(file) : source, as_of,
@@ -135,7 +136,8 @@ Override read_override(TableRow& row, const Catalog& catalog, std::string_view f
 
 }  // namespace
 
-Result<int> Catalog::apply_price_overrides(std::string_view text, std::string_view file) {
+Result<int> Catalog::apply_price_overrides(std::string_view text, std::string_view file,
+                                           std::string_view today) {
     auto table = doc::parse_csv(text, file);
     if (!table) return table.error();
     std::vector<Diagnostic> problems;
@@ -148,8 +150,9 @@ Result<int> Catalog::apply_price_overrides(std::string_view text, std::string_vi
         TableRow row(*table, i, none, problems);
         const std::size_t before = problems.size();
         const Override o = read_override(row, *this, file);
+        row.refuse_future(o.provenance.as_of, today);
         if (problems.size() == before && !applier.apply(o)) {
-            row.error("the discount meets no price",
+            row.error("discount", "the discount meets no price",
                       "no row of the price table has this item, region and price_type",
                       "give usd_per_hour instead");
         }

@@ -1,6 +1,7 @@
 #pragma once
-// One row of a catalog table, read cell by cell. Every mistake becomes a diagnostic with file and
-// line; the value returned after a mistake is a placeholder that never leaves the loader.
+// One row of a catalog table, read cell by cell. Every mistake becomes a diagnostic with file,
+// line and column; the value returned after a mistake is a placeholder that never leaves the
+// loader.
 
 #include <map>
 #include <optional>
@@ -45,8 +46,12 @@ class TableRow {
     int required_count(std::string_view column);
     Yes yes_no(std::string_view column);
     Provenance provenance();
+    /// Nobody has seen a price of tomorrow. No `today`: not checked.
+    void refuse_future(std::string_view as_of, std::string_view today);
 
-    void error(std::string what, std::string why = {}, std::string fix = {});
+    /// A mistake in the cell of `column`, or of the whole row ("").
+    void error(std::string_view column, std::string what, std::string why = {},
+               std::string fix = {});
 
   private:
     std::optional<double> number(std::string_view column, double minimum, std::string_view rule);

@@ -67,10 +67,8 @@ class Row {
         return words[0].value;
     }
     void complain(std::string_view column, std::string_view expected) {
-        problems_.push_back({Severity::error,
-                             {table_.file(), table_.line(row_), 0},
-                             std::string(column) + ": \"" + text(column) + "\" is not valid",
-                             "",
+        problems_.push_back({Severity::error, table_.place(row_, column),
+                             std::string(column) + ": \"" + text(column) + "\" is not valid", "",
                              "write " + std::string(expected)});
     }
 

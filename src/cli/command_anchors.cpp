@@ -2,14 +2,14 @@
 
 #include "anchors_report.hpp"
 #include "command.hpp"
-#include "command_plan_input.hpp"
+#include "command_catalog_input.hpp"
 
 namespace trainyard::cli {
 
 namespace {
 
 Result<Outcome> run_anchors(const Args& args, Io& io) {
-    const auto catalog = plan_catalog(args);
+    const auto catalog = load_catalog(args, io.today);
     if (!catalog) return catalog.error();
     const auto all = compute_all(guide_anchors(), *catalog);
     if (!all) return all.error();

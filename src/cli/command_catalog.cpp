@@ -154,7 +154,7 @@ Result<Outcome> show_instances(const Catalog& c, const Args& args, Io& io) {
 }
 
 Result<Outcome> run_catalog(const Args& args, Io& io) {
-    auto loaded = load_catalog(args);
+    auto loaded = load_catalog(args, io.today);
     if (!loaded) return loaded.error();
     if (args.flag("guide-table")) {
         auto tables = catalog_tables(args);

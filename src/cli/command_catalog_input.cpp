@@ -70,15 +70,15 @@ Result<catalog::Tables> catalog_tables(const Args& args) {
     return tables;
 }
 
-Result<catalog::Catalog> load_catalog(const Args& args) {
+Result<catalog::Catalog> load_catalog(const Args& args, std::string_view today) {
     auto tables = catalog_tables(args);
     if (!tables) return tables.error();
-    auto loaded = catalog::Catalog::load(*tables);
+    auto loaded = catalog::Catalog::load(*tables, today);
     if (!loaded) return with_paths(loaded.error(), args, *tables);
     if (!args.given("prices")) return loaded;
     auto text = sys::read_file(args.text("prices"));
     if (!text) return text.error();
-    auto applied = loaded->apply_price_overrides(*text, args.text("prices"));
+    auto applied = loaded->apply_price_overrides(*text, args.text("prices"), today);
     if (!applied) return applied.error();
     return loaded;
 }

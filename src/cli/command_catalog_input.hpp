@@ -15,6 +15,6 @@ std::vector<Option> catalog_options();
 Result<catalog::Tables> catalog_tables(const Args& args);
 
 /// Parsed, with --prices applied. Diagnostics name the user's files by their path.
-Result<catalog::Catalog> load_catalog(const Args& args);
+Result<catalog::Catalog> load_catalog(const Args& args, std::string_view today);
 
 }  // namespace trainyard::cli

@@ -228,7 +228,7 @@ void print_all(const std::vector<DecodedName>& names, const catalog::Catalog& c,
 Result<Outcome> run_decode(const Args& args, Io& io) {
     auto tables = catalog_tables(args);
     if (!tables) return tables.error();
-    auto loaded = load_catalog(args);
+    auto loaded = load_catalog(args, io.today);
     if (!loaded) return loaded.error();
     auto naming = catalog::Naming::load(*tables);
     if (!naming) return naming.error();

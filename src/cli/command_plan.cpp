@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "command_catalog_input.hpp"
 #include "command_plan_input.hpp"
 #include "command_plan_place.hpp"
 #include "trainyard/doc/node.hpp"
@@ -46,7 +47,7 @@ Result<Outcome> run_onprem(const Args& args, const plan::Request& request,
 Result<Outcome> run_plan(const Args& args, Io& io) {
     auto request = plan_request(args, io.today);
     if (!request) return request.error();
-    auto catalog = plan_catalog(args);
+    auto catalog = load_catalog(args, io.today);
     if (!catalog) return catalog.error();
     if (args.given("accelerator")) {
         auto ids = accelerator_ids(args.text("accelerator"), *catalog);

@@ -289,24 +289,4 @@ std::optional<Diagnostic> stack_mistake(const std::string& name, Location where)
     return d;
 }
 
-Result<catalog::Catalog> plan_catalog(const Args& args) {
-    catalog::Tables tables = catalog::Catalog::embedded_tables();
-    if (args.given("catalog")) {
-        auto files = sys::list_files(args.text("catalog"), ".csv");
-        if (!files) return files.error();
-        for (const std::string& path : *files) {
-            auto text = sys::read_file(path);
-            if (!text) return text.error();
-            tables[path.substr(path.rfind('/') + 1)] = std::move(*text);
-        }
-    }
-    auto loaded = catalog::Catalog::load(tables);
-    if (!loaded || !args.given("prices")) return loaded;
-    auto text = sys::read_file(args.text("prices"));
-    if (!text) return text.error();
-    auto applied = loaded->apply_price_overrides(*text, args.text("prices"));
-    if (!applied) return applied.error();
-    return loaded;
-}
-
 }  // namespace trainyard::cli

@@ -6,7 +6,6 @@
 #include <vector>
 
 #include "command.hpp"
-#include "trainyard/catalog/catalog.hpp"
 #include "trainyard/doc/node.hpp"
 #include "trainyard/plan/request.hpp"
 
@@ -22,8 +21,5 @@ bool is_hf_config(const doc::Node& n);
 /// Names of the software stack profiles, and the diagnostic for a name that is none of them.
 std::vector<std::string> stack_names();
 std::optional<Diagnostic> stack_mistake(const std::string& name, Location where);
-
-/// The embedded catalog, or --catalog DIR, with --prices FILE on top.
-Result<catalog::Catalog> plan_catalog(const Args& args);
 
 }  // namespace trainyard::cli

@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "command_catalog_input.hpp"
 #include "command_plan_input.hpp"
 #include "predict_report.hpp"
 #include "trainyard/base/text.hpp"
@@ -91,7 +92,7 @@ Result<workload::Run> complete(workload::Run run, const catalog::Catalog& catalo
 }
 
 Result<Outcome> run_predict(const Args& args, Io& io) {
-    auto catalog = plan_catalog(args);
+    auto catalog = load_catalog(args, io.today);
     if (!catalog) return catalog.error();
     auto read = read_run_file(args.list("run").front());
     if (!read) return read.error();

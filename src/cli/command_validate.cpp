@@ -1,7 +1,7 @@
 // trainyard validate RUNS.csv: predictions against measured runs.
 
 #include "command.hpp"
-#include "command_plan_input.hpp"
+#include "command_catalog_input.hpp"
 #include "trainyard/doc/csv.hpp"
 #include "trainyard/perf/constants.hpp"
 #include "trainyard/sys/environment.hpp"
@@ -20,7 +20,7 @@ Result<perf::Constants> constants_of(const Args& args) {
 }
 
 Result<Outcome> run_validate(const Args& args, Io& io) {
-    auto catalog = plan_catalog(args);
+    auto catalog = load_catalog(args, io.today);
     if (!catalog) return catalog.error();
     auto constants = constants_of(args);
     if (!constants) return constants.error();

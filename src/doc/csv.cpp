@@ -15,7 +15,7 @@ constexpr std::size_t kMaxReportedRows = 10;
 /// Reads one record at a time; a quoted cell may span lines.
 class RecordReader {
   public:
-    explicit RecordReader(std::string_view text) : text_(text) {}
+    explicit RecordReader(std::string_view text) : text_(text), cursor_(text, {}) {}
 
     bool at_end() const { return at_ >= text_.size(); }
     int line() const { return line_; }
@@ -33,11 +33,13 @@ class RecordReader {
         ++line_;
     }
 
-    /// False if a quote is broken; problem() says how.
-    bool read(std::vector<std::string>& cells) {
+    /// False if a quote is broken; problem() says how. Appends the place of every cell.
+    bool read(std::vector<std::string>& cells, std::vector<CsvTable::Place>& places) {
         cells.clear();
         while (true) {
             std::string cell;
+            cursor_.advance_to(at_);
+            places.push_back({line_, cursor_.where().column});
             if (at_ < text_.size() && text_[at_] == '"') {
                 if (!read_quoted(cell)) {
                     return false;
@@ -99,6 +101,7 @@ class RecordReader {
     }
 
     std::string_view text_;
+    Cursor cursor_;  ///< follows at_ to know the column
     std::size_t at_ = 0;
     int line_ = 1;
     std::string problem_;
@@ -122,6 +125,22 @@ bool CsvTable::has(std::string_view column) const { return index_.contains(std::
 std::string_view CsvTable::cell(std::size_t row, std::string_view column) const {
     const auto found = index_.find(std::string(column));
     return found == index_.end() ? std::string_view() : rows_[row][found->second];
+}
+
+Location CsvTable::place(std::size_t row, std::string_view column) const {
+    const auto found = index_.find(std::string(column));
+    if (found == index_.end()) {
+        return {file_, lines_[row], 0};
+    }
+    const Place& at = places_[row * header_.size() + found->second];
+    return {file_, at.line, at.column};
+}
+
+Location CsvTable::header_place(std::string_view column) const {
+    const auto found = index_.find(std::string(column));
+    return found == index_.end()
+               ? Location{file_, header_line_, 0}
+               : Location{file_, header_line_, header_places_[found->second].column};
 }
 
 std::optional<Diagnostic> CsvTable::set_header(std::vector<std::string> names, int line) {
@@ -155,7 +174,8 @@ Result<CsvTable> parse_csv(std::string_view text, std::string_view file) {
     }
     std::vector<std::string> cells;
     const int header_line = reader.line();
-    if (!reader.read(cells)) {
+    table.header_line_ = header_line;
+    if (!reader.read(cells, table.header_places_)) {
         return bad_input(broken_quote(file, header_line, reader.problem()));
     }
     if (std::optional<Diagnostic> refused = table.set_header(std::move(cells), header_line)) {
@@ -168,7 +188,7 @@ Result<CsvTable> parse_csv(std::string_view text, std::string_view file) {
             continue;
         }
         const int line = reader.line();
-        if (!reader.read(cells)) {
+        if (!reader.read(cells, table.places_)) {
             mistakes.push_back(broken_quote(file, line, reader.problem()));
             break;
         }

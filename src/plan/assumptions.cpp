@@ -16,7 +16,7 @@ using doc::CsvTable;
 
 Diagnostic bad_cell(const CsvTable& t, std::size_t row, std::string_view column, std::string what) {
     Diagnostic d;
-    d.where = {t.file(), t.line(row), 0};
+    d.where = t.place(row, column);
     d.what = std::string(column) + ": " + std::move(what);
     return d;
 }

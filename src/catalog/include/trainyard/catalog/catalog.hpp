@@ -158,9 +158,9 @@ using Tables = std::map<std::string, std::string>;
 
 class Catalog {
   public:
-    /// Parses the tables. Any malformed row is a diagnostic with file and line; no row is silently
-    /// dropped.
-    static Result<Catalog> load(const Tables& tables);
+    /// Parses the tables. Any malformed row is a diagnostic with file, line and column; no row is
+    /// silently dropped. With `today` (YYYY-MM-DD) a price of the future is refused, too.
+    static Result<Catalog> load(const Tables& tables, std::string_view today = {});
     /// The tables compiled into the binary.
     static const Tables& embedded_tables();
 
@@ -186,7 +186,8 @@ class Catalog {
     /// diagnostics, and so is an instance that does not exist. Instead of usd_per_hour a row may
     /// give `discount` (0.12 or "12 %") on the prices already there; then `item` may be a family
     /// ("p5") and `region` "*". Returns the number of rows read.
-    Result<int> apply_price_overrides(std::string_view text, std::string_view file);
+    Result<int> apply_price_overrides(std::string_view text, std::string_view file,
+                                      std::string_view today = {});
 
     /// The accelerator whose id or alias is nearest to a mistyped one; likewise for instances.
     std::optional<std::string> nearest_accelerator(std::string_view id) const;

@@ -1,5 +1,5 @@
 #pragma once
-// RFC 4180 tables with a header row. Every cell's place is known to the line.
+// RFC 4180 tables with a header row. Every cell knows its line and column.
 
 #include <optional>
 #include <string>
@@ -20,6 +20,15 @@ class CsvTable {
     /// Cell text; empty if the cell is empty or the column does not exist.
     std::string_view cell(std::size_t row, std::string_view column) const;
     int line(std::size_t row) const { return lines_[row]; }
+    /// Where the cell begins; only the row's line if there is no such column.
+    Location place(std::size_t row, std::string_view column) const;
+    /// The column's name in the header; only the header's line if there is no such column.
+    Location header_place(std::string_view column) const;
+
+    struct Place {
+        int line = 0;
+        int column = 0;
+    };
 
   private:
     friend Result<CsvTable> parse_csv(std::string_view text, std::string_view file);
@@ -29,6 +38,9 @@ class CsvTable {
     std::vector<std::string> header_;
     std::vector<std::vector<std::string>> rows_;
     std::vector<int> lines_;
+    std::vector<Place> places_;  ///< of all cells, row by row
+    std::vector<Place> header_places_;
+    int header_line_ = 0;
     std::unordered_map<std::string, std::size_t> index_;
 };
 
