@@ -74,6 +74,7 @@ struct RunSpec {
     Seconds node_replacement;           ///< until a failed node is replaced, where capacity exists
     std::optional<Seconds> deadline;
     std::optional<Usd> budget;  ///< the run stops, saved, before it
+    Usd other;  ///< storage, data, head node: not simulated, added to the money of every run
     AwsRules rules;
     std::vector<Pool> pools;
     bool trace_from_start = false;  ///< replay begins at 0, not at a random place

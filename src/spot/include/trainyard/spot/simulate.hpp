@@ -33,8 +33,9 @@ struct MoneySplit {
     Usd on_demand;
     Usd reserved;  ///< reserved and Capacity Blocks
     Usd transfer;
+    Usd other;     ///< RunSpec::other
     Usd forgiven;  ///< not billed: interrupted by EC2 in the first hour (not in the total)
-    Usd total() const { return spot + on_demand + reserved + transfer; }
+    Usd total() const { return spot + on_demand + reserved + transfer + other; }
 };
 
 enum class Ending { finished, out_of_budget, gave_up };
