@@ -312,6 +312,10 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
         !request.job.model.opaque_params) {
         p.scaling = scaling_of(request, catalog, a, chosen->candidate);
     }
+    if (chosen != nullptr) {
+        p.run = make_run(*chosen, request, p.service.service, catalog, a,
+                         p.scaling ? &*p.scaling : nullptr);
+    }
     for (const std::string& type : request.why_not) {
         p.why_not.push_back(why_not(type, request, p.work, catalog, a, p.chosen));
     }

@@ -204,6 +204,7 @@ void add_chosen(Node& root, const Plan& p) {
     c.set("step", step(p.chosen->candidate.prediction.step))
         .set("memory", memory(p.chosen->candidate.prediction.memory));
     c.set("bill", bill(p.chosen->offer.bill));
+    if (p.run) c.set("run", run_json(*p.run));
     root.set("chosen", std::move(c));
     Node service = Node::map();
     service.set("name", p.service.service)

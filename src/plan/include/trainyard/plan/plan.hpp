@@ -7,6 +7,7 @@
 
 #include "trainyard/base/result.hpp"
 #include "trainyard/plan/offer.hpp"
+#include "trainyard/plan/run_spec.hpp"
 #include "trainyard/plan/search.hpp"
 #include "trainyard/plan/service.hpp"
 
@@ -97,6 +98,7 @@ struct Plan {
     std::optional<Shortfall> shortfall;
     std::optional<Diagnosis> diagnosis;
     std::optional<Scaling> scaling;
+    std::optional<Run> run;  ///< of the chosen option, ready to be simulated
     std::vector<WhyNot> why_not;
     std::vector<Rejection> rejections;
     std::vector<Option>

@@ -1,0 +1,146 @@
+#include "simulate_input.hpp"
+
+#include <algorithm>
+
+#include "command_catalog_input.hpp"
+#include "command_plan_input.hpp"
+#include "command_plan_place.hpp"
+#include "trainyard/doc/node.hpp"
+#include "trainyard/sys/environment.hpp"
+
+namespace trainyard::cli {
+
+Command plan_command();
+
+namespace {
+
+constexpr std::size_t kMaxPlan = std::size_t{16} << 20U;
+
+/// Options of `trainyard plan` that this command takes as well, and hands on.
+constexpr std::string_view kShared[] = {"tokens",   "samples",   "deadline",    "budget",
+                                        "instance", "nodes",     "regions",     "resume",
+                                        "method",   "precision", "accelerator", "global-batch"};
+constexpr std::string_view kSharedFlags[] = {"prefer-spot", "no-spot"};
+
+const Command& planner() {
+    static const Command plan = plan_command();
+    return plan;
+}
+
+double number_at(const doc::Node& root, std::initializer_list<std::string_view> path) {
+    const doc::Node* n = &root;
+    for (std::string_view key : path) {
+        n = n->find(key);
+        if (n == nullptr) return 0;
+    }
+    return n->is_numeric() ? n->as_number() : 0;
+}
+std::string text_at(const doc::Node& root, std::string_view key) {
+    const doc::Node* n = root.find(key);
+    return n != nullptr && n->is(doc::Node::Kind::string) ? n->text() : "";
+}
+
+Result<SimulateInput> from_plan(const doc::Node& root, const std::string& file) {
+    const doc::Node* chosen = root.find("chosen");
+    const doc::Node* run = chosen != nullptr ? chosen->find("run") : nullptr;
+    if (run == nullptr || !run->is(doc::Node::Kind::map)) {
+        Diagnostic d;
+        d.where = {file, root.where.line, root.where.column};
+        d.what = "this plan has nothing to play: no \"run\" under \"chosen\"";
+        d.why = text_at(root, "verdict");
+        d.fix = "plan again with this version: trainyard plan JOB --explain --json > plan.json";
+        return bad_input(std::move(d));
+    }
+    auto read = plan::read_run(*run);
+    if (!read) return read.error();
+    SimulateInput in;
+    in.run = std::move(*read);
+    in.job = text_at(root, "job");
+    in.verdict = text_at(root, "verdict");
+    in.planned = number_at(*chosen, {"offer", "time", "expected_s"}) * kSecond;
+    in.planned_cost = number_at(*chosen, {"offer", "cost", "expected_usd"}) * kUsd;
+    return in;
+}
+
+bool is_plan(const doc::Node& n) { return text_at(n, "schema") == "trainyard.plan"; }
+
+Error no_flags(const std::string& flag) {
+    Diagnostic d;
+    d.where.file = "--" + flag;
+    d.what = "a plan.json is planned already";
+    d.fix = "change the job and plan again, or give the job itself";
+    return bad_input(std::move(d));
+}
+
+Result<SimulateInput> from_job(const Args& args, const std::vector<std::string>& words,
+                               const std::string& today) {
+    auto parsed = parse(planner(), words);
+    if (!parsed) return parsed.error();
+    auto request = plan_request(*parsed, today);
+    if (!request) return request.error();
+    auto catalog = load_catalog(args, today);
+    if (!catalog) return catalog.error();
+    if (parsed->given("accelerator")) {
+        auto ids = accelerator_ids(parsed->text("accelerator"), *catalog);
+        if (!ids) return ids.error();
+        request->accelerators = std::move(*ids);
+    }
+    request->detail = plan::Detail::full;
+    auto planned = plan::make_plan(*request, *catalog, plan::Assumptions::embedded());
+    if (!planned) return planned.error();
+    if (!planned->run) {
+        Diagnostic d;
+        d.where.file = args.text("job");
+        d.what = "there is no plan to simulate";
+        d.why = planned->verdict;
+        d.fix = "see what would make it feasible: trainyard plan " + args.text("job");
+        return bad_input(std::move(d));
+    }
+    SimulateInput in;
+    in.run = std::move(*planned->run);
+    in.job = planned->job;
+    in.verdict = planned->verdict;
+    in.planned = planned->chosen->offer.wall.expected;
+    in.planned_cost = to_usd(planned->chosen->offer.cost.expected);
+    return in;
+}
+
+}  // namespace
+
+std::vector<Option> simulate_job_options() {
+    std::vector<Option> out;
+    for (const Option& o : planner().options) {
+        const bool shared =
+            std::find(std::begin(kShared), std::end(kShared), o.name) != std::end(kShared) ||
+            std::find(std::begin(kSharedFlags), std::end(kSharedFlags), o.name) !=
+                std::end(kSharedFlags);
+        if (shared) out.push_back(o);
+    }
+    for (Option& o : catalog_options()) out.push_back(std::move(o));
+    return out;
+}
+
+Result<SimulateInput> simulate_input(const Args& args, const std::string& today) {
+    const std::string word = args.text("job");
+    std::vector<std::string> words = {word};
+    for (std::string_view name : kShared) {
+        for (const std::string& v : args.given(name) ? args.list(name) : std::vector<std::string>{})
+            words.push_back("--" + std::string(name) + "=" + v);
+    }
+    for (std::string_view name : kSharedFlags) {
+        if (args.flag(name)) words.push_back("--" + std::string(name));
+    }
+    if (word.ends_with(".json")) {
+        auto text = sys::read_file(word, kMaxPlan);
+        if (!text) return text.error();
+        auto root = doc::parse_any(*text, word);
+        if (!root) return root.error();
+        if (is_plan(*root)) {
+            if (words.size() > 1) return no_flags(words[1].substr(2, words[1].find('=') - 2));
+            return from_plan(*root, word);
+        }
+    }
+    return from_job(args, words, today);
+}
+
+}  // namespace trainyard::cli

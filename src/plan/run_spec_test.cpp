@@ -1,0 +1,88 @@
+#include "trainyard/plan/run_spec.hpp"
+
+#include "test_job.hpp"
+
+namespace trainyard::plan {
+namespace {
+
+Plan planned(Request r) {
+    r.detail = Detail::full;
+    auto p = make_plan(r, test::catalog(), Assumptions::embedded());
+    EXPECT_TRUE(p.has_value());
+    return p ? std::move(*p) : Plan{};
+}
+
+TEST(RunSpec, CarriesThePlanIntoTheSimulation) {
+    Request r = test::request(test::model("llama-3.1-8b"), 50e9);
+    r.job.deadline = 20 * kDay;
+    r.job.budget = 60000.0 * kUsd;
+    const Plan p = planned(r);
+    ASSERT_TRUE(p.chosen && p.run);
+    const spot::RunSpec& s = p.run->spec;
+    EXPECT_EQ(s.work, p.chosen->candidate.training_time());
+    EXPECT_EQ(s.nodes, p.chosen->candidate.nodes);
+    EXPECT_EQ(s.deadline, r.job.deadline);
+    EXPECT_FALSE(s.pools.empty());
+    EXPECT_GE(s.checkpoints.persist, s.checkpoints.blocking);
+    // The two halves of the bill meet: what is played and what is added are the whole.
+    const Bill& bill = p.chosen->offer.bill;
+    const MicroUsd played = bill.of("compute") + bill.of("start-up") + bill.of("restarts");
+    EXPECT_EQ(to_cents(s.other) + played, bill.total());
+}
+
+TEST(RunSpec, ElasticRunsHaveASpeedPerNodeCount) {
+    Request r = test::request(test::model("llama-3.1-8b"), 300e9);
+    r.job.instance = "p4d.24xlarge";
+    r.job.nodes = 8;
+    r.job.resume = workload::Resume::elastic;
+    const Plan p = planned(r);
+    ASSERT_TRUE(p.chosen && p.run);
+    const spot::RunSpec& s = p.run->spec;
+    ASSERT_GT(s.nodes, 1);
+    ASSERT_EQ(s.speed.size(), static_cast<std::size_t>(s.nodes));
+    EXPECT_LT(s.min_nodes, s.nodes);
+    EXPECT_GT(s.speed[static_cast<std::size_t>(s.min_nodes - 1)], 0);
+    for (std::size_t n = static_cast<std::size_t>(s.min_nodes); n < s.speed.size(); ++n)
+        EXPECT_GE(s.speed[n], s.speed[n - 1]) << n + 1 << " nodes";
+    EXPECT_DOUBLE_EQ(s.speed.back(), 1);
+}
+
+TEST(RunSpec, JsonReadsBackWhatWasWritten) {
+    Request r = test::request(test::model("llama-3.1-8b"), 50e9);
+    r.spot_preference = SpotPreference::always;
+    const Plan p = planned(r);
+    ASSERT_TRUE(p.run);
+    const std::string text = doc::write_json(run_json(*p.run));
+    auto node = doc::parse_json(text, "run.json");
+    ASSERT_TRUE(node.has_value());
+    auto again = read_run(*node);
+    ASSERT_TRUE(again.has_value()) << again.error().diagnostics.front().what;
+    EXPECT_EQ(doc::write_json(run_json(*again)), text);
+}
+
+std::vector<Diagnostic> mistakes(const std::string& json) {
+    auto node = doc::parse_json(json, "run.json");
+    EXPECT_TRUE(node.has_value());
+    auto run = read_run(*node);
+    EXPECT_FALSE(run.has_value());
+    return run ? std::vector<Diagnostic>{} : run.error().diagnostics;
+}
+
+TEST(RunSpec, EveryMistakeHasItsPlace) {
+    const auto all = mistakes(R"({"work_s": -1, "nodes": 0,
+  "pools": [{"name": "a", "purchase": "sport", "usd_per_instance_hour": 1}]})");
+    ASSERT_EQ(all.size(), 3u);
+    EXPECT_EQ(all[0].where.line, 1);
+    EXPECT_EQ(all[2].where.line, 2);
+    EXPECT_NE(all[2].fix.find("spot"), std::string::npos) << all[2].fix;
+}
+
+TEST(RunSpec, SpotNeedsAProcess) {
+    const auto all = mistakes(R"({"work_s": 3600, "nodes": 1,
+  "pools": [{"name": "a", "purchase": "spot", "usd_per_instance_hour": 1}]})");
+    ASSERT_EQ(all.size(), 1u);
+    EXPECT_NE(all[0].what.find("process"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace trainyard::plan
