@@ -38,20 +38,46 @@ struct PoolTrace {
     std::vector<double> price;        ///< US dollars per hour and node
 };
 
+/// Spot prices that came without a series of capacity.
+struct PriceSeries {
+    std::string name;            ///< the pool's name where the file has one, else type and zone
+    std::string zone;            ///< empty if the file does not say
+    std::string file;            ///< where it came from
+    Seconds end;                 ///< length
+    std::int64_t first_utc = 0;  ///< Unix time of the first price; 0 if unknown
+    std::vector<double> start;   ///< seconds, strictly increasing, first 0
+    std::vector<double> price;   ///< US dollars per hour and node
+};
+
 struct TraceSet {
-    std::vector<PoolTrace> pools;
-    std::string format;             ///< name of the importer
-    std::vector<Diagnostic> notes;  ///< what was detected or assumed: convention, gaps
+    std::vector<PoolTrace> pools;     ///< each has at least one sample
+    std::vector<PriceSeries> prices;  ///< of files that hold prices alone
+    std::string format;               ///< name of the importer
+    std::vector<Diagnostic> notes;    ///< what was detected or assumed: convention, gaps
 };
 
 struct ImportOptions {
-    std::optional<Convention> convention;  ///< the user's word; else the importer's rule
+    std::optional<Convention> convention = {};  ///< the user's word; else the importer's rule
+    std::optional<Seconds> tick = {};           ///< between samples, for files that do not say
+    std::optional<Seconds> time_unit = {};  ///< of times without a unit; else the importer's rule
+    std::optional<std::int64_t> first_utc = {};  ///< Unix time of the first sample, where unknown
 };
 
-/// Reads one file in any known format; detects the format by content and says so in `notes`.
-/// Refuses: empty, unordered or duplicated times, negative prices or counts, unknown columns; the
-/// diagnostic names the line.
+/// Traces are small; a larger file is refused before it is read.
+inline constexpr std::size_t kMaxTraceBytes = std::size_t{64} << 20U;
+
+/// Reads one file in any known format (docs/reference/traces.md); detects the format by content and
+/// says so in `notes`. `file` is also read for what the content does not say: the pool's name, and
+/// whether samples are probes ("availability" in the path) or kept alive ("preemption").
+/// Refuses: empty, unordered or duplicated times, negative prices or counts, unknown columns, over
+/// kMaxTraceBytes; one diagnostic, with line and column.
 Result<TraceSet> import_trace(std::string_view text, std::string_view file,
                               const ImportOptions& options);
+
+/// Adds what a price series says to the pool of the same name (and length, within a tick).
+void attach_prices(TraceSet& traces);
+
+/// Our own CSV format, which import_trace reads back exactly.
+std::string write_trace_csv(const TraceSet& traces);
 
 }  // namespace trainyard::spot
