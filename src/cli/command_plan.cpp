@@ -6,6 +6,7 @@
 
 #include "command.hpp"
 #include "command_catalog_input.hpp"
+#include "command_plan_conflicts.hpp"
 #include "command_plan_input.hpp"
 #include "command_plan_place.hpp"
 #include "trainyard/doc/node.hpp"
@@ -45,6 +46,7 @@ Result<Outcome> run_onprem(const Args& args, const plan::Request& request,
 }
 
 Result<Outcome> run_plan(const Args& args, Io& io) {
+    if (auto wrong = plan_options_mistake(args)) return *std::move(wrong);
     auto request = plan_request(args, io.today);
     if (!request) return request.error();
     auto catalog = load_catalog(args, io.today);
@@ -55,6 +57,7 @@ Result<Outcome> run_plan(const Args& args, Io& io) {
         request->job.trainium_ok |= ids->front().starts_with("Trn");
         request->accelerators = std::move(*ids);
     }
+    if (auto wrong = plan_job_mistake(args, *request)) return *std::move(wrong);
     if (auto wrong = place_mistake(*request, *catalog)) return bad_input(std::move(*wrong));
     const bool work = request->job.tokens > Tokens{} || request->job.samples ||
                       request->job.accelerator_hours_each;
@@ -98,7 +101,7 @@ std::vector<Option> job_options() {
          "adamw, adamw-bf16, adamw-8bit, adafactor, sgd or muon",
          "",
          {}},
-        {"precision", Kind::text, "NAME", "bf16, fp16, fp8, tf32 or fp32", "", {}},
+        {"precision", Kind::text, "NAME", "bf16, fp16, fp8, fp4, tf32 or fp32", "", {}},
         {"stack",
          Kind::text,
          "NAME",

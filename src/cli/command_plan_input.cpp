@@ -116,6 +116,11 @@ void read_deadline(const Args& args, Job& job, Mistakes& mistakes) {
                          "write 30d, 12h or 2027-03-31"));
         return;
     }
+    if (*t > workload::kLongestDeadline) {
+        mistakes.push_back(flag_mistake("deadline", '"' + text + "\" is more than a century",
+                                        "leave it out for no deadline"));
+        return;
+    }
     job.deadline = t;
 }
 
@@ -126,39 +131,70 @@ void read_budget(const Args& args, Job& job, Mistakes& mistakes) {
         mistakes.push_back(flag_mistake("budget", "must be more than 0",
                                         "give dollars, or leave it out for no limit"));
     }
+    if (job.budget && *job.budget > workload::kMostBudget) {
+        mistakes.push_back(
+            flag_mistake("budget", "is more than a trillion dollars", "leave it out for no limit"));
+    }
 }
 
 /// Then --tokens and --samples are those of one pass.
 void read_epochs(const Args& args, Job& job, Mistakes& mistakes) {
+    const bool work = args.given("tokens") || args.given("samples");
+    if (work) job.epochs = 1;
     const auto epochs = args.number("epochs", mistakes);
     if (!epochs) return;
     if (*epochs <= 0 || *epochs > 1e6) {
         mistakes.push_back(flag_mistake("epochs", "must be more than 0 and at most 1,000,000",
                                         "write for example 3"));
-    } else if (!args.given("tokens") && !args.given("samples")) {
+    } else if (!work) {
         mistakes.push_back(flag_mistake("epochs", "needs the size of one pass beside it",
                                         "add --tokens or --samples, or write epochs in the job"));
     } else {
-        if (args.given("tokens")) job.tokens = *epochs * job.tokens;
-        if (args.given("samples") && job.samples) job.samples = *epochs * *job.samples;
+        job.epochs = *epochs;
+        job.tokens = *epochs * job.tokens;
+        if (job.samples) job.samples = *epochs * *job.samples;
     }
 }
 
-void read_work(const Args& args, Job& job, Mistakes& mistakes) {
-    if (const auto tokens = args.count("tokens", mistakes)) {
+/// More than 0 and not beyond what anyone ever trained on.
+bool is_amount(const char* flag, double value, Mistakes& mistakes) {
+    if (value > 0 && value <= workload::kMostAmount) return true;
+    mistakes.push_back(flag_mistake(flag, "must be more than 0 and at most 10,000T",
+                                    "the largest published training sets have some 40T tokens"));
+    return false;
+}
+
+/// The amount on the command line replaces the file's, whichever of the two the file has.
+void read_amounts(const Args& args, Job& job, Mistakes& mistakes) {
+    const auto tokens = args.count("tokens", mistakes);
+    if (tokens && is_amount("tokens", *tokens, mistakes)) {
         job.tokens = *tokens * kToken;
-        if (*tokens <= 0)
-            mistakes.push_back(
-                flag_mistake("tokens", "must be more than 0", "write for example 300B"));
+        job.samples.reset();
     }
-    if (const auto samples = args.count("samples", mistakes)) job.samples = samples;
+    const auto samples = args.count("samples", mistakes);
+    if (samples && is_amount("samples", *samples, mistakes)) {
+        job.samples = samples;
+        job.tokens = Tokens{};
+        const bool text = job.model.vocab > 0 && !job.model.opaque_params;
+        if (text && job.sequence > 0) job.tokens = *samples * job.sequence * kToken;
+        if (text && job.sequence == 0) {
+            mistakes.push_back(flag_mistake("samples",
+                                            "a sample of a text model is a sequence, and nothing "
+                                            "says how long one is",
+                                            "add --seq 2048, or give --tokens"));
+        }
+    }
     read_epochs(args, job, mistakes);
+}
+
+void read_work(const Args& args, Job& job, Mistakes& mistakes) {
     if (const auto seq = args.integer("seq", 1, 100'000'000, mistakes)) job.sequence = *seq;
+    read_amounts(args, job, mistakes);
     if (const auto batch = args.count("global-batch", mistakes)) {
         job.global_batch_tokens = batch;
-        if (*batch < 1)
-            mistakes.push_back(
-                flag_mistake("global-batch", "must be at least one token", "write for example 4M"));
+        if (*batch < 1 || *batch > workload::kMostAmount)
+            mistakes.push_back(flag_mistake("global-batch", "must lie between 1 and 10,000T tokens",
+                                            "write for example 4M"));
     }
     if (const auto copies = args.integer("copies", 1, 1'000'000, mistakes)) job.copies = *copies;
     if (args.given("mfu")) {
@@ -192,7 +228,7 @@ void read_training(const Args& args, Job& job, Mistakes& mistakes) {
     read_word(args, "optimizer", workload::parse_optimizer, job.optimizer,
               "adamw, adamw-bf16, adamw-8bit, adafactor, sgd, muon", mistakes);
     read_word(args, "precision", catalog::parse_precision, job.precision,
-              "fp32, tf32, fp16, bf16, fp8", mistakes);
+              "fp32, tf32, fp16, bf16, fp8, fp4", mistakes);
     if (args.given("stack")) job.stack = args.text("stack");
 }
 
@@ -246,12 +282,22 @@ Result<plan::Request> plan_request(const Args& args, const std::string& today) {
     Mistakes mistakes;
     read_work(args, r.job, mistakes);
     read_training(args, r.job, mistakes);
+    if (args.given("method") || args.given("precision")) {
+        const Location where{args.given("precision") ? "--precision" : "--method", 0, 0};
+        if (auto wrong =
+                workload::quantised_precision_mistake(r.job.method, r.job.precision, where))
+            mistakes.push_back(std::move(*wrong));
+    }
     read_place(args, r.job, mistakes);
     read_deadline(args, r.job, mistakes);
     read_budget(args, r.job, mistakes);
     read_team(args, r, mistakes);
     read_observed(args, r, mistakes);
     r.value_per_day = args.usd("value-per-day", mistakes);
+    if (r.value_per_day && *r.value_per_day > workload::kMostBudget) {
+        mistakes.push_back(flag_mistake("value-per-day", "is more than a trillion dollars a day",
+                                        "write what a day is worth, for example 10k"));
+    }
     r.why_not = args.list("why-not");
     if (args.flag("prefer-spot")) r.spot_preference = plan::SpotPreference::always;
     if (args.flag("no-efa")) r.fabric = plan::FabricWish::tcp;

@@ -76,6 +76,12 @@ Result<std::vector<std::string>> accelerator_ids(const std::string& name,
                              : id == asked || id.starts_with(asked + "-"))
             ids.push_back(i.accelerator);
     }
+    // "Trainium" is no id, but what everyone calls Trn1 to Trn3.
+    const bool ids_by_name = ids.empty() && asked.size() > 2;
+    for (const std::string& id : rented) {
+        const catalog::Accelerator* a = ids_by_name ? catalog.accelerator(id) : nullptr;
+        if (a != nullptr && to_lower(a->name).find(asked) != std::string::npos) ids.push_back(id);
+    }
     if (!ids.empty()) return ids;
     Diagnostic d;
     d.where.file = "--accelerator";

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "best_mapping.hpp"
 #include "context.hpp"
 #include "facts_price.hpp"
 #include "facts_state.hpp"
@@ -17,8 +18,11 @@ using workload::Method;
 
 WorkFlop work_flop(const Context& x, const Candidate& c) {
     const double runs = x.request.job.copies > 1 ? x.request.job.copies : 1;
-    return {runs * c.steps * c.prediction.model_flop,
-            6 * x.work.active_params * x.work.tokens() * kFlop};
+    // c.steps of independent runs holds the waves, one run after another on the same device.
+    const double steps =
+        x.request.job.copies > 1 ? steps_of(x.work, c.training.global_batch) : c.steps;
+    return {runs * steps * c.prediction.model_flop,
+            6 * runs * x.work.active_params * x.work.tokens() * kFlop};
 }
 
 const Option* same_cluster(const Context& x, const Option& like, Purchase purchase) {
@@ -172,7 +176,7 @@ std::string data_fact(const Context& x, const Candidate& c, const DataNeeds& n) 
     if (is_opaque(x)) {
         const InputPipeline p = input_pipeline(c, x.request.job, x.assumptions);
         const double reached = std::min(p.device_samples_per_s, p.fed_samples_per_s);
-        const Bytes each = x.request.job.sample_size.value_or(110e3 * kByte);
+        const Bytes each = sample_size(x.request.job, x.work, x.assumptions);
         std::string s = "devices eat " + format_count(p.device_samples_per_s) +
                         " images/s, plain CPU decode gives " + format_count(p.cpu_samples_per_s) +
                         "; planned " + format_count(reached) +

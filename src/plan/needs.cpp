@@ -47,13 +47,23 @@ double bytes_per_token(const workload::Model& m, const Assumptions& a) {
 
 }  // namespace
 
+Bytes sample_size(const workload::Job& job, const Work& work, const Assumptions& a) {
+    if (job.sample_size) return *job.sample_size;
+    if (job.model.vocab > 0) return work.sequence * bytes_per_token(job.model, a) * kByte;
+    if (job.dataset && job.samples) return *job.dataset / (*job.samples / job.epochs);
+    return a.number("data.bytes_per_image") * kByte;
+}
+
+Bytes dataset_size(const workload::Job& job, const Work& work, const Assumptions& a) {
+    if (job.dataset) return *job.dataset;
+    const double once = work.sequences / job.epochs;
+    return once * sample_size(job, work, a);
+}
+
 DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate& c,
                      const Assumptions& a) {
     DataNeeds n;
-    const bool opaque = job.model.opaque_params.has_value();
-    const double per_token = bytes_per_token(job.model, a);
-    const Bytes token_data = work.tokens() * per_token * kByte;
-    n.dataset = job.dataset.value_or(opaque ? Bytes{} : token_data);
+    n.dataset = dataset_size(job, work, a);
     const bool adapters = job.method == Method::lora || job.method == Method::qlora;
     const double trained =
         adapters ? adapter_params(job.model, c.training.lora ? c.training.lora->rank : 16)
@@ -68,9 +78,7 @@ DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate
         const double samples =
             c.training.global_batch *
             static_cast<double>(std::max(1, c.jobs_per_node * (job.copies > 1 ? c.nodes : 1)));
-        const Bytes per_step =
-            opaque ? samples * 110e3 * kByte : samples * work.sequence * per_token * kByte;
-        n.data_rate = per_step / c.step;
+        n.data_rate = samples * sample_size(job, work, a) / c.step;
     }
     return n;
 }

@@ -41,13 +41,6 @@ InputPipeline input_pipeline(const Candidate& c, const workload::Job& job, const
     p.device_samples_per_s = device_rate(c, job, a);
     p.cpu_samples_per_s = c.nodes * c.instance->vcpu * a.number("data.decode_images_per_vcpu");
     p.fed_samples_per_s = p.cpu_samples_per_s * a.number("data.gpu_decode_factor");
-    const double reached = std::min(p.device_samples_per_s, p.fed_samples_per_s);
-    const double epochs_samples = job.samples.value_or(0);
-    if (job.dataset && epochs_samples > 0) {
-        // Bytes per sample: the ImageNet mean of 110 kB (150 GB / 1.28 M images); epochs are not
-        // known here.
-        p.bytes_per_s = reached * 110e3 * kByte / kSecond;
-    }
     return p;
 }
 

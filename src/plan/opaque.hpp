@@ -14,7 +14,6 @@ struct InputPipeline {
     double device_samples_per_s = 0;  ///< what the accelerators could eat, whole cluster
     double cpu_samples_per_s = 0;     ///< what plain CPU decoding delivers
     double fed_samples_per_s = 0;     ///< with GPU decoding or pre-resized data
-    BytesPerSecond bytes_per_s;       ///< at the rate actually reached
 };
 InputPipeline input_pipeline(const Candidate& c, const workload::Job& job, const Assumptions& a);
 

@@ -8,6 +8,7 @@
 #include <iterator>
 #include <set>
 
+#include "cautions.hpp"
 #include "context.hpp"
 #include "rows.hpp"
 #include "trainyard/base/text.hpp"
@@ -137,7 +138,7 @@ void prefer_requested(const std::vector<Option>& mine, const Option* requested, 
 
 std::string job_line(const Request& r, const Work& w) {
     const workload::Job& j = r.job;
-    std::string s = j.model.name.empty() ? j.name : j.model.name;
+    std::string s = j.model.name;
     if (w.params > 0) s += ", " + format_count(w.params) + " parameters";
     s += ", " + std::string(to_string(j.method));
     if (j.model.opaque_params) return s + ", " + format_count(w.sequences) + " samples";
@@ -264,6 +265,7 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     p.budget = request.job.budget;
     const Limits limits = limits_of(request, a);
     p.deadline = request.job.deadline;
+    p.name = request.job.name;
     p.job = job_line(request, p.work);
 
     SearchResult found = search_all(request, catalog, a);
@@ -322,6 +324,7 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     p.verdict = p.diagnosis ? "Measured " + p.diagnosis->verdict
                             : verdict_of(p, a, cannot_run(request, p.work, p.rejections, options));
     p.next = next_command(p, a);
+    p.warnings = cautions_of(x);
     warn_prices(p, a);
     list_assumptions(p, request, a);
     return p;

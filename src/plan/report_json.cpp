@@ -258,6 +258,7 @@ void add_lists(Node& root, const Plan& p) {
 Node report_json(const Plan& p) {
     Node root = Node::map();
     root.set("schema", "trainyard.plan").set("schema_version", 1);
+    if (!p.name.empty()) root.set("name", p.name);
     root.set("outcome", to_string(p.outcome)).set("verdict", p.verdict).set("job", p.job);
     Node work = Node::map();
     work.set("params", p.work.params)

@@ -109,6 +109,11 @@ void device_risk(const Context& x, std::vector<Weighted>& out) {
                        "plan only because you accept "
                        "friction"});
     }
+    if (c.training.precision == catalog::Precision::fp4) {
+        out.push_back({88,
+                       "fp4 is young: the published recipe keeps some layers in bf16 (arXiv "
+                       "2509.25149); compare the loss with bf16 on your data first"});
+    }
     if (c.training.precision == catalog::Precision::fp8) {
         out.push_back({78,
                        "fp8 needs a recipe (delayed or block scaling) and a loss comparison with "

@@ -60,18 +60,13 @@ void money_text(Shortfall& s, const Request& request, const Work& work, const Op
     s.text.push_back(buys + "; or fine-tune an open model of this size");
 }
 
-/// Position tables are learned in these families: a longer sequence has no embedding to look up.
-bool learned_positions(const workload::Model& m) {
-    return m.family == "gpt2" || m.family == "opt" || m.family == "bert";
-}
-
 }  // namespace
 
 std::string cannot_run(const Request& request, const Work& work,
                        const std::vector<Rejection>& rejections,
                        const std::vector<Option>& others) {
     const workload::Model& m = request.job.model;
-    if (m.max_positions > 0 && work.sequence > m.max_positions && learned_positions(m)) {
+    if (m.learned_positions && work.sequence > m.max_positions) {
         return "a sequence of " + grouped(work.sequence) + " is longer than the " +
                grouped(m.max_positions) + " learned positions of " + m.name;
     }
@@ -101,7 +96,7 @@ namespace {
 /// What to change when no cluster runs the job at all.
 std::string nothing_runs(const Request& request, const Work& work) {
     const workload::Model& m = request.job.model;
-    if (m.max_positions > 0 && work.sequence > m.max_positions && learned_positions(m))
+    if (m.learned_positions && work.sequence > m.max_positions)
         return "--seq " + std::to_string(m.max_positions) +
                " or less, or a model with rotary positions";
     if (request.job.instance) return "leave out --instance, or name a type of the table";

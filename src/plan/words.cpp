@@ -63,7 +63,7 @@ std::string percent(double fraction) { return format_fixed(fraction * 100, 0) + 
 std::string times(double factor) { return format_fixed(factor, factor < 10 ? 1 : 0) + "x"; }
 
 std::string plural(int n, const std::string& word) {
-    return std::to_string(n) + " " + word + (n == 1 ? "" : "s");
+    return grouped(n) + " " + word + (n == 1 ? "" : "s");
 }
 
 std::string device_name(const catalog::Accelerator& a) {

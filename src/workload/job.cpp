@@ -57,6 +57,9 @@ void read_deadline(doc::MapReader& r, Job& job) {
     } else if (*t <= 0 * kSecond) {
         r.error("deadline", "deadline: must be more than 0",
                 "give the time the job may take, for example 30d");
+    } else if (*t > kLongestDeadline) {
+        r.error("deadline", "deadline: " + n->text() + " is more than a century",
+                "leave the key out for no deadline");
     } else {
         job.deadline = t;
     }
@@ -69,12 +72,17 @@ void read_budget(doc::MapReader& r, Job& job) {
                 "give the amount in US dollars, or drop the key for no limit");
         job.budget.reset();
     }
+    if (job.budget && *job.budget > kMostBudget) {
+        r.error("budget", "budget: is more than a trillion dollars", "drop the key for no limit");
+        job.budget.reset();
+    }
 }
 
 void read_work(doc::MapReader& r, Job& job) {
     const std::optional<double> tokens = read_amount(r, "tokens", "token");
     job.samples = read_amount(r, "samples", "image");
     const double epochs = r.optional_number("epochs", {.min = 0.001, .max = 1e6}).value_or(1);
+    job.epochs = epochs;
     job.tokens = tokens.value_or(0) * epochs * kToken;
     if (job.samples) job.samples = *job.samples * epochs;
     job.accelerator_hours_each =
@@ -202,8 +210,14 @@ std::optional<OnPrem> read_on_prem(const doc::Node& n, Diagnostics& diagnostics,
 
 /// Samples of a token model are sequences, so they give tokens when the length is known.
 void settle_work(doc::MapReader& r, Job& job) {
-    if (job.tokens > 0 * kToken) return;
     const bool token_model = job.model.vocab > 0 && !job.model.opaque_params;
+    if (job.tokens > 0 * kToken) {
+        if (job.samples) {
+            r.error("samples", "tokens and samples both say how much to train",
+                    "keep the one you know");
+        }
+        return;
+    }
     if (job.samples && token_model) {
         if (job.sequence == 0) {
             r.error("samples", "samples of a text model need a sequence length",
@@ -266,6 +280,9 @@ Result<Job> read_job(const doc::Node& root, const ConfigResolver& resolve) {
     job.lora = method.lora;
     job.optimizer = read_optimizer(r);
     job.precision = read_precision(r);
+    if (auto wrong =
+            quantised_precision_mistake(job.method, job.precision, place_of_precision(root)))
+        diagnostics.push_back(std::move(*wrong));
     read_work(r, job);
     if (model_read) {
         read_global_batch(r, job);
@@ -284,6 +301,19 @@ Result<Job> read_job(const doc::Node& root, const ConfigResolver& resolve) {
     return job;
 }
 
+std::optional<Diagnostic> quantised_precision_mistake(Method method,
+                                                      std::optional<catalog::Precision> precision,
+                                                      Location where) {
+    using catalog::Precision;
+    const bool narrow = precision == Precision::fp8 || precision == Precision::fp4;
+    if (method != Method::qlora || !narrow) return std::nullopt;
+    return mistake(std::move(where),
+                   "qlora in " + std::string(catalog::to_string(*precision)) +
+                       ": the 4-bit base weights are multiplied in 16 or 32 bit",
+                   "use bf16, or method lora with " + std::string(catalog::to_string(*precision)),
+                   "QLoRA unpacks each weight before the product (arXiv 2305.14314, section 3)");
+}
+
 Result<Job> resolve_deadline(Job job, std::string_view today) {
     if (!job.deadline_date) return job;
     const std::optional<int> past = catalog::age_in_days(job.deadline_date->date, today);
@@ -293,6 +323,11 @@ Result<Job> resolve_deadline(Job job, std::string_view today) {
             "give a later date or a duration such as 30d", "today is " + std::string(today)));
     }
     job.deadline = (1.0 - *past) * kDay;
+    if (*job.deadline > kLongestDeadline) {
+        return bad_input(mistake(job.deadline_date->where,
+                                 "deadline: " + job.deadline_date->date + " is over a century away",
+                                 "leave it out for no deadline", "today is " + std::string(today)));
+    }
     job.deadline_date.reset();
     return job;
 }

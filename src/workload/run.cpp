@@ -196,6 +196,9 @@ Result<Run> read_run(const doc::Node& root, const ConfigResolver& resolve) {
                 "add model: a name, {config: path}, {params: 13B} or a shape");
     }
     read_training(r, run);
+    if (auto wrong = quantised_precision_mistake(run.training.method, run.training.precision,
+                                                 place_of_precision(root)))
+        diagnostics.push_back(std::move(*wrong));
     run.training.parallel.data = 0;
     if (const doc::Node* n = r.node("parallel")) {
         run.where = n->where;

@@ -3,11 +3,11 @@
 #include <cmath>
 
 #include "trainyard/base/text.hpp"
+#include "trainyard/workload/job.hpp"
 
 namespace trainyard::workload {
 namespace {
 
-constexpr double kMaxAmount = 1e18;
 constexpr int kMaxRank = 65536;
 
 /// Drops a trailing unit word ("tokens", "token"); tells whether it was there.
@@ -28,7 +28,7 @@ std::optional<double> amount_of(const doc::Node& n, std::string_view text) {
     return std::nullopt;
 }
 
-/// Positive, finite and below 10^18, or an error at the key.
+/// Positive, finite and at most kMostAmount, or an error at the key.
 std::optional<double> checked(doc::MapReader& r, const char* key, std::string_view unit,
                               const std::string& written, std::optional<double> value) {
     const std::string units = std::string(unit) + "s";
@@ -37,9 +37,9 @@ std::optional<double> checked(doc::MapReader& r, const char* key, std::string_vi
                 "write a count such as 300B, 1.5T, 40M or 2048 (powers of 1,000)");
         return std::nullopt;
     }
-    if (*value <= 0 || *value > kMaxAmount) {
+    if (*value <= 0 || *value > kMostAmount) {
         r.error(key, std::string(key) + ": " + written + " is out of range",
-                "give a number of " + units + " above 0");
+                "give a number of " + units + " above 0 and at most 10,000T");
         return std::nullopt;
     }
     return value;
@@ -111,6 +111,13 @@ const char* spelled(doc::MapReader& r, const char* key, const char* other) {
         return key;
     }
     return other;
+}
+
+Location place_of_precision(const doc::Node& map) {
+    for (const char* key : {"precision", "dtype"}) {
+        if (const doc::Node* n = map.find(key)) return n->where;
+    }
+    return map.where;
 }
 
 std::optional<catalog::Precision> read_precision(doc::MapReader& r) {

@@ -28,6 +28,8 @@ std::optional<bool> read_yes_no(doc::MapReader& r, const char* key);
 /// The first of two spellings that is present; both present is an error at the second.
 const char* spelled(doc::MapReader& r, const char* key, const char* other);
 
+/// Where the precision was written, else the map itself.
+Location place_of_precision(const doc::Node& map);
 std::optional<catalog::Precision> read_precision(doc::MapReader& r);
 std::optional<Optimizer> read_optimizer(doc::MapReader& r);
 

@@ -36,6 +36,10 @@ struct DataNeeds {
         data_rate;  ///< bytes per second the input pipeline must deliver to the whole cluster
     std::string checkpoint_basis;
 };
+/// Bytes of one stored sample: the user's, else token ids of one sequence, else one image.
+Bytes sample_size(const workload::Job& job, const Work& work, const Assumptions& a);
+/// What S3 keeps: the user's size, else every sample once, however many epochs read it.
+Bytes dataset_size(const workload::Job& job, const Work& work, const Assumptions& a);
 DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate& c,
                      const Assumptions& a);
 

@@ -85,6 +85,7 @@ struct Fact {
 
 struct Plan {
     Outcome outcome = Outcome::feasible;
+    std::string name;     ///< the job file's; empty if it has none
     std::string job;      ///< one line: model, method, tokens
     std::string verdict;  ///< one line
     std::optional<Option> chosen;

@@ -45,6 +45,12 @@ struct DeadlineDate {
     Location where;
 };
 
+/// Above these a number is a slip of the keyboard, not a plan: hundreds of times the largest
+/// published training sets (some 4e13 tokens), a percent of the world's yearly product, a century.
+inline constexpr double kMostAmount = 1e16;  ///< tokens or samples
+inline constexpr Usd kMostBudget = 1e12 * kUsd;
+inline constexpr Seconds kLongestDeadline = 100 * kYear;
+
 /// A planning request. Optional means: not said; the planner chooses and says so.
 /// With on_prem, the model may be missing (model.layers == 0 and no opaque_params) and so may the
 /// work.
@@ -57,7 +63,8 @@ struct Job {
     std::optional<catalog::Precision> precision;
     Tokens tokens;  ///< seen in total, all epochs; 0 if only samples or hours are known
     std::optional<double>
-        samples;  ///< seen in total, all epochs: images, or sequences of a token model
+        samples;        ///< seen in total, all epochs: images, or sequences of a token model
+    double epochs = 1;  ///< passes over the data; tokens and samples already contain them
     std::optional<Bytes> sample_size;           ///< as stored, of one sample
     int sequence = 0;                           ///< tokens; 0 = choose min(4096, max_positions)
     std::optional<double> global_batch_tokens;  ///< fixed by the user: must not grow
@@ -89,6 +96,12 @@ using ConfigResolver = std::function<Result<doc::Node>(const std::string& path)>
 /// job.yaml. Unknown keys are errors with the nearest known key; every mistake is reported, not
 /// just the first. Without `resolve`, a {config: path} is refused.
 Result<Job> read_job(const doc::Node& root, const ConfigResolver& resolve = {});
+
+/// 4-bit base weights (QLoRA) are unpacked to 16 or 32 bit for every product; no published kernel
+/// feeds an 8- or 4-bit product from them. The broken pair in words, else nullopt.
+std::optional<Diagnostic> quantised_precision_mistake(Method method,
+                                                      std::optional<catalog::Precision> precision,
+                                                      Location where);
 
 /// Turns a deadline date into a duration from `today` (YYYY-MM-DD) to the end of that day. A date
 /// in the past is a bad-input error at the date's place. No date: nothing happens.
