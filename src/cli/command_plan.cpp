@@ -35,43 +35,6 @@ bool is_no(const std::vector<std::string>& fail_on, plan::Outcome outcome) {
     return has(plan::to_string(outcome)) || implied || (real && has("any"));
 }
 
-Result<Outcome> run_onprem(const Args& args, const plan::Request& request,
-                           const catalog::Catalog& catalog, Io& io) {
-    auto answer =
-        plan::compare_onprem(*request.job.on_prem, plan::regions_of(request.job), catalog);
-    if (!answer) return answer.error();
-    io.out << (args.flag("json") ? doc::write_json(plan::onprem_json(*answer))
-                                 : plan::onprem_text(*answer));
-    return Outcome::done;
-}
-
-Result<Outcome> run_plan(const Args& args, Io& io) {
-    if (auto wrong = plan_options_mistake(args)) return *std::move(wrong);
-    auto request = plan_request(args, io.today);
-    if (!request) return request.error();
-    auto catalog = load_catalog(args, io.today);
-    if (!catalog) return catalog.error();
-    if (args.given("accelerator")) {
-        auto ids = accelerator_ids(args.text("accelerator"), *catalog);
-        if (!ids) return ids.error();
-        request->job.trainium_ok |= ids->front().starts_with("Trn");
-        request->accelerators = std::move(*ids);
-    }
-    if (auto wrong = plan_job_mistake(args, *request)) return *std::move(wrong);
-    if (auto wrong = place_mistake(*request, *catalog)) return bad_input(std::move(*wrong));
-    const bool work = request->job.tokens > Tokens{} || request->job.samples ||
-                      request->job.accelerator_hours_each;
-    if (request->job.on_prem && !work) return run_onprem(args, *request, *catalog, io);
-    auto answer = plan::make_plan(*request, *catalog, plan::Assumptions::embedded());
-    if (!answer) return answer.error();
-    if (args.flag("json")) {
-        io.out << doc::write_json(plan::report_json(*answer));
-    } else {
-        io.out << plan::report_text(*answer, {io.color_out, args.flag("explain")});
-    }
-    return is_no(args.list("fail-on"), answer->outcome) ? Outcome::answered_no : Outcome::done;
-}
-
 /// What is trained, and by when.
 std::vector<Option> job_options() {
     using Kind = Option::Kind;
@@ -194,6 +157,44 @@ std::vector<Option> plan_options() {
         std::move(more.begin(), more.end(), std::back_inserter(all));
     }
     return all;
+}
+
+Result<Outcome> run_onprem(const Args& args, const plan::Request& request,
+                           const catalog::Catalog& catalog, Io& io) {
+    auto answer =
+        plan::compare_onprem(*request.job.on_prem, plan::regions_of(request.job), catalog);
+    if (!answer) return answer.error();
+    io.out << (args.flag("json") ? doc::write_json(plan::onprem_json(*answer))
+                                 : plan::onprem_text(*answer));
+    return Outcome::done;
+}
+
+Result<Outcome> run_plan(const Args& args, Io& io) {
+    if (auto wrong = plan_options_mistake(args)) return *std::move(wrong);
+    auto request = plan_request(args, io.today);
+    if (!request) return request.error();
+    request->typed = typed_of(args, plan_options());
+    auto catalog = load_catalog(args, io.today);
+    if (!catalog) return catalog.error();
+    if (args.given("accelerator")) {
+        auto ids = accelerator_ids(args.text("accelerator"), *catalog);
+        if (!ids) return ids.error();
+        request->job.trainium_ok |= ids->front().starts_with("Trn");
+        request->accelerators = std::move(*ids);
+    }
+    if (auto wrong = plan_job_mistake(args, *request)) return *std::move(wrong);
+    if (auto wrong = place_mistake(*request, *catalog)) return bad_input(std::move(*wrong));
+    const bool work = request->job.tokens > Tokens{} || request->job.samples ||
+                      request->job.accelerator_hours_each;
+    if (request->job.on_prem && !work) return run_onprem(args, *request, *catalog, io);
+    auto answer = plan::make_plan(*request, *catalog, plan::Assumptions::embedded());
+    if (!answer) return answer.error();
+    if (args.flag("json")) {
+        io.out << doc::write_json(plan::report_json(*answer));
+    } else {
+        io.out << plan::report_text(*answer, {io.color_out, args.flag("explain")});
+    }
+    return is_no(args.list("fail-on"), answer->outcome) ? Outcome::answered_no : Outcome::done;
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "command_plan_input.hpp"
 
 #include <algorithm>
+#include <array>
 
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
@@ -311,6 +312,19 @@ Result<plan::Request> plan_request(const Args& args, const std::string& today) {
     if (!resolved) return resolved.error();
     r.job = std::move(*resolved);
     return r;
+}
+
+plan::Invocation typed_of(const Args& args, const std::vector<Option>& options) {
+    constexpr std::array kShown = {"json", "explain", "fail-on", "why-not"};
+    plan::Invocation typed{args.text("job"), {}};
+    for (const Option& o : options) {
+        const bool shown = std::find(kShown.begin(), kShown.end(), o.name) != kShown.end();
+        if (shown || !args.given(o.name)) continue;
+        std::string value;
+        for (const std::string& v : args.list(o.name)) value += (value.empty() ? "" : ",") + v;
+        typed.options.emplace_back(o.name, o.kind == Option::Kind::flag ? "" : value);
+    }
+    return typed;
 }
 
 std::vector<std::string> stack_names() {

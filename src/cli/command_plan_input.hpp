@@ -15,6 +15,9 @@ namespace trainyard::cli {
 /// returned.
 Result<plan::Request> plan_request(const Args& args, const std::string& today);
 
+/// What the user typed: the job and the options that change the plan, not how it is shown.
+plan::Invocation typed_of(const Args& args, const std::vector<Option>& options);
+
 /// A Hugging Face config.json, told by its keys.
 bool is_hf_config(const doc::Node& n);
 

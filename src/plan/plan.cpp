@@ -10,10 +10,13 @@
 
 #include "cautions.hpp"
 #include "context.hpp"
+#include "found.hpp"
+#include "next_steps.hpp"
 #include "rows.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/plan/explain.hpp"
 #include "trainyard/plan/space.hpp"
+#include "verdict.hpp"
 #include "words.hpp"
 
 namespace trainyard::plan {
@@ -71,71 +74,6 @@ std::optional<Error> check(const Request& r, const catalog::Catalog& catalog) {
     return std::nullopt;
 }
 
-/// The search, with the type the user named searched up to the node count the user named.
-SearchResult search_all(const Request& request, const catalog::Catalog& catalog,
-                        const Assumptions& a) {
-    SearchResult all = search(request, catalog, a);
-    if (!request.job.instance || !request.job.nodes || request.job.copies > 1) return all;
-    std::vector<int> sizes = node_counts(*request.job.nodes);
-    if (sizes.back() != *request.job.nodes) sizes.push_back(*request.job.nodes);
-    SearchResult own =
-        search_type(request, catalog, a, *catalog.instance(*request.job.instance), sizes);
-    std::erase_if(all.candidates,
-                  [&](const Candidate& c) { return c.instance->type == *request.job.instance; });
-    for (Candidate& c : own.candidates) all.candidates.push_back(std::move(c));
-    return all;
-}
-
-std::vector<Option> all_options(const SearchResult& found, const Request& request, const Work& work,
-                                const catalog::Catalog& catalog, const Assumptions& a) {
-    std::vector<Option> options;
-    for (const Candidate& c : found.candidates) {
-        const ServiceChoice service = service_for(c, request, catalog, a, 0);
-        for (Offer& o : offers(c, request, work, service.service, catalog, a))
-            options.push_back({c, std::move(o)});
-    }
-    return options;
-}
-
-/// Within the user's own type and count, if named.
-std::vector<Option> allowed(const std::vector<Option>& options, const workload::Job& job) {
-    std::vector<Option> out;
-    for (const Option& o : options) {
-        const bool type = !job.instance || o.candidate.instance->type == *job.instance;
-        const bool count = !job.nodes || o.candidate.nodes <= *job.nodes;
-        if (type && count) out.push_back(o);
-    }
-    return out;
-}
-
-const Option* requested_option(const std::vector<Option>& mine, const workload::Job& job) {
-    if (!job.nodes) return nullptr;
-    const Option* best = nullptr;
-    for (const Option& o : mine) {
-        if (o.candidate.nodes != *job.nodes || !is_guaranteed(o.offer.purchase) ||
-            o.offer.commitment)
-            continue;
-        if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
-    }
-    return best;
-}
-
-/// The user named a node count: keep it if it scales, else the cheapest smaller one that is in
-/// time.
-void prefer_requested(const std::vector<Option>& mine, const Option* requested, const Limits& l,
-                      const Assumptions& a, Choice& choice) {
-    if (requested == nullptr || !choice.index) return;
-    const Option& small = mine[*choice.index];
-    if (small.candidate.nodes >= requested->candidate.nodes) return;
-    const double speedup = small.candidate.training_time() / requested->candidate.training_time();
-    const double ratio =
-        static_cast<double>(requested->candidate.devices()) / small.candidate.devices();
-    const bool in_time = requested->offer.wall.expected <= l.deadline;
-    if (speedup / ratio >= a.number("choice.scaling_floor") && in_time) {
-        choice.index = static_cast<std::size_t>(requested - mine.data());
-    }
-}
-
 std::string job_line(const Request& r, const Work& w) {
     const workload::Job& j = r.job;
     std::string s = j.model.name;
@@ -145,46 +83,6 @@ std::string job_line(const Request& r, const Work& w) {
     if (j.copies > 1) s += ", " + plural(j.copies, "run");
     if (w.tokens() > w.sequence)
         s += ", " + format_count(w.tokens()) + " tokens at " + std::to_string(w.sequence);
-    return s;
-}
-
-std::string verdict_of(const Plan& p, const Assumptions& a, const std::string& reason) {
-    if (!p.chosen) {
-        if (p.outcome == Outcome::does_not_fit) return "No: " + reason;
-        std::string s = "No: not feasible as asked";
-        if (p.shortfall && p.shortfall->cost_factor > 1)
-            s += ", " + times(p.shortfall->cost_factor) + " the budget";
-        if (p.shortfall && p.shortfall->time_factor > 1 && p.deadline)
-            s += ", " + format_duration((p.shortfall->time_factor - 1) * *p.deadline) +
-                 " past the deadline";
-        return s;
-    }
-    const Option& o = *p.chosen;
-    const std::string service = p.service.service.substr(0, p.service.service.find(" +"));
-    std::string what = describe_cluster(o.candidate) + " (" +
-                       std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) +
-                       " " + device_name(*o.candidate.accelerator) + "), " +
-                       purchase_words(o.offer) + ", " + o.offer.region + ", " + service + ": " +
-                       time_span(o.offer.wall.low, o.offer.wall.high) + ", " +
-                       money_compact(o.offer.cost.low);
-    const std::string most = money_compact(o.offer.cost.high);
-    if (most != money_compact(o.offer.cost.low)) what += " to " + most;
-    std::string s = (p.only_spot ? "Only on spot: rent " : "Rent ") + what;
-    if (p.outcome == Outcome::over_budget) {
-        s = "No: " + format_usd(to_usd(o.offer.cost.expected) - *p.budget) +
-            " over the budget; the nearest is " + what;
-    }
-    if (p.outcome == Outcome::too_slow) {
-        s = "No: " + format_duration(o.offer.wall.expected - *p.deadline) +
-            " past the deadline; the nearest is " + what;
-    }
-    if (p.outcome == Outcome::tight) s += "; tight";
-    const int most_nodes = static_cast<int>(a.number("block.max_total"));
-    if (o.candidate.nodes > most_nodes) {
-        s += "; " + grouped(o.candidate.nodes) +
-             " instances are not obtainable on demand, and Capacity Blocks end at " +
-             std::to_string(most_nodes) + ": a private contract with AWS";
-    }
     return s;
 }
 
@@ -201,28 +99,6 @@ void warn_prices(Plan& p, const Assumptions& a) {
         std::to_string(stale) + " of " + plural(static_cast<int>(p.rows.size()), "row") +
         " rest on prices older than " + format_fixed(a.number("price.stale"), 0) +
         " days (oldest " + std::to_string(oldest) + " days): refresh them with --prices FILE");
-}
-
-std::string next_command(const Plan& p, const Assumptions& a) {
-    if (!p.chosen) return "trainyard catalog --sort efa-per-gpu";
-    const Candidate& c = p.chosen->candidate;
-    if (p.chosen->offer.purchase == Purchase::capacity_block) {
-        return "aws ec2 describe-capacity-block-offerings --instance-type " + c.instance->type +
-               " --instance-count " + std::to_string(c.nodes) + " --capacity-duration-hours " +
-               std::to_string(*p.chosen->offer.block_days * 24) + " --region " +
-               p.chosen->offer.region;
-    }
-    if (p.chosen->offer.purchase == Purchase::spot) {
-        return "aws ec2 get-spot-placement-scores --instance-types " + c.instance->type +
-               " --target-capacity " + std::to_string(c.nodes) +
-               " --single-availability-zone --region-names " + p.chosen->offer.region;
-    }
-    const QuotaRule* q = a.quota(c.instance->family);
-    if (q == nullptr)
-        return "aws service-quotas list-service-quotas --service-code ec2 --region " +
-               p.chosen->offer.region;
-    return "aws service-quotas get-service-quota --service-code ec2 --quota-code " +
-           q->on_demand_code + " --region " + p.chosen->offer.region;
 }
 
 void list_assumptions(Plan& p, const Request& request, const Assumptions& a) {
@@ -255,51 +131,9 @@ double saving_outside(const Option& chosen, const workload::Job& job,
     return 1 - outside->per_accelerator / each;
 }
 
-}  // namespace
-
-Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
-                       const Assumptions& a) {
-    if (auto error = check(request, catalog)) return std::move(*error);
-    Plan p;
-    p.work = work_of(request.job, a);
-    p.budget = request.job.budget;
-    const Limits limits = limits_of(request, a);
-    p.deadline = request.job.deadline;
-    p.name = request.job.name;
-    p.job = job_line(request, p.work);
-
-    SearchResult found = search_all(request, catalog, a);
-    p.stats = found.stats;
-    p.rejections = std::move(found.rejections);
-    const std::vector<Option> options = all_options(found, request, p.work, catalog, a);
-    const std::vector<Option> mine = allowed(options, request.job);
-
-    Choice choice = choose(mine, limits, a);
-    const Option* requested = requested_option(mine, request.job);
-    prefer_requested(mine, requested, limits, a, choice);
-    p.outcome = choice.outcome;
-    p.only_spot = choice.only_spot;
-    const Option* chosen = choice.index ? &mine[*choice.index] : nullptr;
-    const Option* elsewhere = nullptr;
-    if (request.job.instance) {
-        const Choice free = choose(options, limits, a);
-        if (free.index && options[*free.index].candidate.instance->type != *request.job.instance) {
-            elsewhere = &options[*free.index];
-        }
-    }
-    const Context x{request, catalog,      a,      p.work,    limits,
-                    options, p.rejections, chosen, requested, elsewhere};
-    if (chosen != nullptr) {
-        p.chosen = *chosen;
-        const bool sold = chosen->candidate.nodes <= a.number("block.max_total");
-        if (!sold && p.outcome == Outcome::feasible) p.outcome = Outcome::tight;
-        p.service = service_for(chosen->candidate, request, catalog, a,
-                                saving_outside(*chosen, request.job, catalog));
-    }
-    if (chosen == nullptr || p.outcome == Outcome::over_budget || p.outcome == Outcome::too_slow) {
-        p.shortfall = shortfall_of(mine, request, p.work, catalog, a);
-    }
-    p.diagnosis = diagnose(request, catalog, a);
+/// Rows, facts, reasons, risks, fronts and the scaling curve.
+void explain_choice(Plan& p, const Context& x, const std::vector<Option>& mine) {
+    p.diagnosis = diagnose(x.request, x.catalog, x.assumptions);
     p.rows = rows_of(x);
     p.facts = facts_of(x, p.service);
     p.reasons = reasons_of(x);
@@ -310,10 +144,52 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
         return is_guaranteed(o.offer.purchase) && !o.offer.commitment;
     });
     p.firm_front = pareto_front(firm);
-    if (chosen != nullptr && request.detail == Detail::full && request.job.copies == 1 &&
-        !request.job.model.opaque_params) {
-        p.scaling = scaling_of(request, catalog, a, chosen->candidate);
+    if (x.chosen != nullptr && x.request.detail == Detail::full && x.request.job.copies == 1 &&
+        !x.request.job.model.opaque_params) {
+        p.scaling = scaling_of(x.request, x.catalog, x.assumptions, x.chosen->candidate);
     }
+}
+
+}  // namespace
+
+Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
+                       const Assumptions& a) {
+    if (auto error = check(request, catalog)) return std::move(*error);
+    const Found found = find_options(request, catalog, a);
+    const std::vector<Option>& options = found.options;
+    const std::vector<Option>& mine = found.mine;
+    const Limits& limits = found.limits;
+    const Option* chosen = found.chosen();
+    Plan p;
+    p.work = found.work;
+    p.budget = request.job.budget;
+    p.deadline = request.job.deadline;
+    p.name = request.job.name;
+    p.job = job_line(request, p.work);
+    p.stats = found.stats;
+    p.rejections = found.rejections;
+    p.outcome = found.choice.outcome;
+    p.only_spot = found.choice.only_spot;
+    const Option* elsewhere = nullptr;
+    if (request.job.instance) {
+        const Choice free = choose(options, limits, a);
+        if (free.index && options[*free.index].candidate.instance->type != *request.job.instance) {
+            elsewhere = &options[*free.index];
+        }
+    }
+    const Context x{request, catalog,      a,      p.work,        limits,
+                    options, p.rejections, chosen, found.named(), elsewhere};
+    if (chosen != nullptr) {
+        p.chosen = *chosen;
+        const bool sold = chosen->candidate.nodes <= a.number("block.max_total");
+        if (!sold && p.outcome == Outcome::feasible) p.outcome = Outcome::tight;
+        p.service = service_for(chosen->candidate, request, catalog, a,
+                                saving_outside(*chosen, request.job, catalog));
+    }
+    if (chosen == nullptr || p.outcome == Outcome::over_budget || p.outcome == Outcome::too_slow) {
+        p.shortfall = shortfall_of(mine, request, p.work, catalog, a);
+    }
+    explain_choice(p, x, mine);
     if (chosen != nullptr) {
         p.run = make_run(*chosen, request, p.service.service, catalog, a,
                          p.scaling ? &*p.scaling : nullptr);
@@ -323,7 +199,7 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     }
     p.verdict = p.diagnosis ? "Measured " + p.diagnosis->verdict
                             : verdict_of(p, a, cannot_run(request, p.work, p.rejections, options));
-    p.next = next_command(p, a);
+    p.next = next_steps(p, request, found, catalog, a);
     p.warnings = cautions_of(x);
     warn_prices(p, a);
     list_assumptions(p, request, a);

@@ -274,7 +274,10 @@ Node report_json(const Plan& p) {
     if (p.budget) root.set("budget_usd", *p.budget / kUsd);
     add_chosen(root, p);
     add_lists(root, p);
-    root.set("reasons", strings(p.reasons)).set("risks", strings(p.risks)).set("next", p.next);
+    root.set("reasons", strings(p.reasons))
+        .set("risks", strings(p.risks))
+        .set("next", p.next.empty() ? "" : p.next.front());
+    root.set("next_commands", strings(p.next));
     if (p.shortfall) root.set("shortfall", shortfall(*p.shortfall));
     if (p.scaling) root.set("scaling", scaling(*p.scaling));
     if (p.diagnosis) {

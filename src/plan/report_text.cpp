@@ -32,7 +32,8 @@ class Page {
         why_not();
         if (style_.explain) explain();
         warnings();
-        if (!p_.next.empty()) line("\n" + bold("Next") + "  " + p_.next);
+        for (std::size_t i = 0; i < p_.next.size(); ++i)
+            line((i == 0 ? "\n" + bold("Next") + "  " : "or    ") + p_.next[i]);
         return std::move(out_);
     }
 

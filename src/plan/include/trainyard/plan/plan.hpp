@@ -94,7 +94,7 @@ struct Plan {
     std::vector<Fact> facts;
     std::vector<std::string> reasons;  ///< most important first; the report prints three
     std::vector<std::string> risks;    ///< same
-    std::string next;
+    std::vector<std::string> next;     ///< commands, most useful first
     ServiceChoice service;
     std::optional<Shortfall> shortfall;
     std::optional<Diagnosis> diagnosis;

@@ -4,6 +4,7 @@
 
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainyard/base/units.hpp"
@@ -33,6 +34,12 @@ enum class FabricWish { efa, tcp };
 /// How large a plan the caller wants computed: the scaling curve costs extra searches.
 enum class Detail { summary, full };
 
+/// The question as it was typed, so that the answer can repeat it with other numbers.
+struct Invocation {
+    std::string job;
+    std::vector<std::pair<std::string, std::string>> options;  ///< name without dashes, value
+};
+
 struct Request {
     workload::Job job;
     std::string today;  ///< YYYY-MM-DD, for the age of prices
@@ -44,6 +51,7 @@ struct Request {
     SpotPreference spot_preference = SpotPreference::when_safe;
     FabricWish fabric = FabricWish::efa;
     Detail detail = Detail::summary;
+    Invocation typed;
 };
 
 }  // namespace trainyard::plan

@@ -1,0 +1,96 @@
+#include "found.hpp"
+
+#include <algorithm>
+
+#include "context.hpp"
+#include "trainyard/plan/space.hpp"
+
+namespace trainyard::plan {
+namespace {
+
+/// The search, with the type the user named searched up to the node count the user named.
+SearchResult search_all(const Request& request, const catalog::Catalog& catalog,
+                        const Assumptions& a) {
+    SearchResult all = search(request, catalog, a);
+    if (!request.job.instance || !request.job.nodes || request.job.copies > 1) return all;
+    std::vector<int> sizes = node_counts(*request.job.nodes);
+    if (sizes.back() != *request.job.nodes) sizes.push_back(*request.job.nodes);
+    SearchResult own =
+        search_type(request, catalog, a, *catalog.instance(*request.job.instance), sizes);
+    std::erase_if(all.candidates,
+                  [&](const Candidate& c) { return c.instance->type == *request.job.instance; });
+    for (Candidate& c : own.candidates) all.candidates.push_back(std::move(c));
+    return all;
+}
+
+std::vector<Option> all_options(const SearchResult& found, const Request& request, const Work& work,
+                                const catalog::Catalog& catalog, const Assumptions& a) {
+    std::vector<Option> options;
+    for (const Candidate& c : found.candidates) {
+        const ServiceChoice service = service_for(c, request, catalog, a, 0);
+        for (Offer& o : offers(c, request, work, service.service, catalog, a))
+            options.push_back({c, std::move(o)});
+    }
+    return options;
+}
+
+/// Within the user's own type and count, if named.
+std::vector<Option> allowed(const std::vector<Option>& options, const workload::Job& job) {
+    std::vector<Option> out;
+    for (const Option& o : options) {
+        const bool type = !job.instance || o.candidate.instance->type == *job.instance;
+        const bool count = !job.nodes || o.candidate.nodes <= *job.nodes;
+        if (type && count) out.push_back(o);
+    }
+    return out;
+}
+
+std::optional<std::size_t> requested_option(const std::vector<Option>& mine,
+                                            const workload::Job& job) {
+    std::optional<std::size_t> best;
+    if (!job.nodes) return best;
+    for (std::size_t i = 0; i < mine.size(); ++i) {
+        const Option& o = mine[i];
+        if (o.candidate.nodes != *job.nodes || !is_guaranteed(o.offer.purchase) ||
+            o.offer.commitment)
+            continue;
+        if (!best || o.offer.cost.expected < mine[*best].offer.cost.expected) best = i;
+    }
+    return best;
+}
+
+/// The user named a node count: keep it if it scales, else the cheapest smaller one that is in
+/// time.
+void prefer_requested(Found& f, const Assumptions& a) {
+    if (!f.requested || !f.choice.index) return;
+    const Option& small = *f.chosen();
+    const Option& requested = *f.named();
+    if (small.candidate.nodes >= requested.candidate.nodes) return;
+    const double speedup = small.candidate.training_time() / requested.candidate.training_time();
+    const double ratio =
+        static_cast<double>(requested.candidate.devices()) / small.candidate.devices();
+    const bool in_time = requested.offer.wall.expected <= f.limits.deadline;
+    if (speedup / ratio >= a.number("choice.scaling_floor") && in_time) {
+        f.choice.index = f.requested;
+    }
+}
+
+}  // namespace
+
+Found find_options(const Request& request, const catalog::Catalog& catalog, const Assumptions& a) {
+    Found f;
+    f.work = work_of(request.job, a);
+    f.limits = limits_of(request, a);
+    SearchResult all = search_all(request, catalog, a);
+    f.stats = all.stats;
+    f.rejections = std::move(all.rejections);
+    all.rejections.clear();
+    f.options = all_options(all, request, f.work, catalog, a);
+    f.mine = allowed(f.options, request.job);
+    f.choice = choose(f.mine, f.limits, a);
+    f.requested = requested_option(f.mine, request.job);
+    prefer_requested(f, a);
+    return f;
+}
+
+}  // namespace trainyard::plan

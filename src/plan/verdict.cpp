@@ -1,0 +1,48 @@
+#include "verdict.hpp"
+
+#include "trainyard/base/text.hpp"
+#include "words.hpp"
+
+namespace trainyard::plan {
+
+std::string verdict_of(const Plan& p, const Assumptions& a, const std::string& reason) {
+    if (!p.chosen) {
+        if (p.outcome == Outcome::does_not_fit) return "No: " + reason;
+        std::string s = "No: not feasible as asked";
+        if (p.shortfall && p.shortfall->cost_factor > 1)
+            s += ", " + times(p.shortfall->cost_factor) + " the budget";
+        if (p.shortfall && p.shortfall->time_factor > 1 && p.deadline)
+            s += ", " + format_duration((p.shortfall->time_factor - 1) * *p.deadline) +
+                 " past the deadline";
+        return s;
+    }
+    const Option& o = *p.chosen;
+    const std::string service = p.service.service.substr(0, p.service.service.find(" +"));
+    std::string what = describe_cluster(o.candidate) + " (" +
+                       std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) +
+                       " " + device_name(*o.candidate.accelerator) + "), " +
+                       purchase_words(o.offer) + ", " + o.offer.region + ", " + service + ": " +
+                       time_span(o.offer.wall.low, o.offer.wall.high) + ", " +
+                       money_compact(o.offer.cost.low);
+    const std::string most = money_compact(o.offer.cost.high);
+    if (most != money_compact(o.offer.cost.low)) what += " to " + most;
+    std::string s = (p.only_spot ? "Only on spot: rent " : "Rent ") + what;
+    if (p.outcome == Outcome::over_budget) {
+        s = "No: " + format_usd(to_usd(o.offer.cost.expected) - *p.budget) +
+            " over the budget; the nearest is " + what;
+    }
+    if (p.outcome == Outcome::too_slow) {
+        s = "No: " + format_duration(o.offer.wall.expected - *p.deadline) +
+            " past the deadline; the nearest is " + what;
+    }
+    if (p.outcome == Outcome::tight) s += "; tight";
+    const int most_nodes = static_cast<int>(a.number("block.max_total"));
+    if (o.candidate.nodes > most_nodes) {
+        s += "; " + grouped(o.candidate.nodes) +
+             " instances are not obtainable on demand, and Capacity Blocks end at " +
+             std::to_string(most_nodes) + ": a private contract with AWS";
+    }
+    return s;
+}
+
+}  // namespace trainyard::plan
