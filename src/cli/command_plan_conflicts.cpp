@@ -12,6 +12,9 @@ constexpr std::array kPairs = {
     Exclusive{"tokens", "samples", "both say how much to train"},
     Exclusive{"no-spot", "prefer-spot", "one forbids spot, the other rests the verdict on it"},
     Exclusive{"mission-critical", "prefer-spot", "a mission-critical job never runs on spot"},
+    Exclusive{"have", "instance", "both say which machines to plan on"},
+    Exclusive{"have", "nodes", "both say how many machines to plan on"},
+    Exclusive{"have", "prefer-spot", "machines you have are not rented on spot"},
     Exclusive{"mission-critical", "trainium", "a mission-critical job never runs on Trainium"},
 };
 
@@ -64,6 +67,14 @@ std::optional<Error> plan_job_mistake(const Args& args, const plan::Request& r) 
         return usage_error("plan", "--rank without adapters",
                            "the method is " + std::string(to_string(r.job.method)),
                            "add --method lora or qlora, or drop --rank");
+    }
+    if (args.given("have-price") && !args.given("have")) {
+        return usage_error("plan", "--have-price without --have",
+                           "it is the price of what you have", "add --have p4d.24xlarge:8");
+    }
+    if (r.have && r.job.instance) {
+        return usage_error("plan", "--have contradicts instance in " + args.text("job"),
+                           "both say which machines to plan on", "drop one of the two");
     }
     if (auto wrong = trainium_mistake(args, r)) return wrong;
     return spot_mistake(args, r);

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
@@ -257,6 +258,26 @@ void read_team(const Args& args, plan::Request& r, Mistakes& mistakes) {
     r.team.managed = args.flag("managed");
 }
 
+/// "p4d.24xlarge:8", or the type alone for one machine.
+void read_have(const Args& args, plan::Request& r, Mistakes& mistakes) {
+    if (!args.given("have")) return;
+    const std::string text = args.text("have");
+    const std::size_t colon = text.find(':');
+    plan::Owned have;
+    have.instance = text.substr(0, colon);
+    const std::string number = colon == std::string::npos ? "1" : text.substr(colon + 1);
+    const auto nodes = parse_number(number);
+    if (have.instance.empty() || !nodes || *nodes < 1 || *nodes > 100'000 ||
+        *nodes != std::floor(*nodes)) {
+        mistakes.push_back(flag_mistake("have", '"' + text + "\" is not a type and a number",
+                                        "write for example p4d.24xlarge:8"));
+        return;
+    }
+    have.nodes = static_cast<int>(*nodes);
+    if (const auto price = args.usd("have-price", mistakes)) have.rate = *price / kHour;
+    r.have = std::move(have);
+}
+
 void read_observed(const Args& args, plan::Request& r, Mistakes& mistakes) {
     if (!args.given("observed-speedup")) return;
     const auto speedup = args.number("observed-speedup", mistakes);
@@ -293,6 +314,7 @@ Result<plan::Request> plan_request(const Args& args, const std::string& today) {
     read_deadline(args, r.job, mistakes);
     read_budget(args, r.job, mistakes);
     read_team(args, r, mistakes);
+    read_have(args, r, mistakes);
     read_observed(args, r, mistakes);
     r.value_per_day = args.usd("value-per-day", mistakes);
     if (r.value_per_day && *r.value_per_day > workload::kMostBudget) {

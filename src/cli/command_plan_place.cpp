@@ -95,6 +95,9 @@ std::optional<Diagnostic> place_mistake(const plan::Request& request,
     if (request.job.instance) {
         if (auto d = type_mistake(*request.job.instance, "instance", catalog)) return d;
     }
+    if (request.have) {
+        if (auto d = type_mistake(request.have->instance, "--have", catalog)) return d;
+    }
     for (const std::string& type : request.why_not) {
         if (auto d = type_mistake(type, "why-not", catalog)) return d;
     }

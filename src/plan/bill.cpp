@@ -39,6 +39,7 @@ class Builder {
 
     Bill build() {
         compute();
+        if (in_.only_compute) return std::move(bill_);
         service();
         disks();
         dataset();

@@ -78,7 +78,8 @@ bool preferred(const Option& a, const Option& b) {
 /// Does `b` beat `a` on both counts by more than the noise: much faster for the same money, or
 /// cheaper and no slower?
 bool beaten(const Option& a, const Option& b, const Limits& l, const Assumptions& known) {
-    const double money = objective(b, l) / std::max(objective(a, l), 1e-6 * kUsd);
+    const Usd least = 1e-6 * kUsd;  // machines of one's own may cost nothing
+    const double money = std::max(objective(b, l), least) / std::max(objective(a, l), least);
     const double time = b.offer.wall.expected / a.offer.wall.expected;
     // Independent runs cost nearly the same at every node count, and the fewest nodes are easiest
     // to get: for them speed must not cost anything.
@@ -151,6 +152,19 @@ Choice fall_short(const std::vector<Option>& options, const Limits& l, const Ass
     return {Outcome::too_slow, affordable, false};
 }
 
+/// A rental beside machines that the user has.
+std::string against_owned(const Option& rental, const Option& own) {
+    const Usd more = to_usd(rental.offer.cost.expected) - to_usd(own.offer.cost.expected);
+    const Seconds sooner = own.offer.wall.expected - rental.offer.wall.expected;
+    const std::string money =
+        format_usd(more >= Usd{} ? more : -1.0 * more) + (more >= Usd{} ? " more" : " less");
+    const double change = sooner / own.offer.wall.expected;
+    if (change < 0.01 && change > -0.01) return "rented: " + money + ", no sooner";
+    return "rented: " + money + ", " +
+           (change > 0 ? format_duration(sooner) + " sooner"
+                       : format_duration(-1.0 * sooner) + " later");
+}
+
 }  // namespace
 
 Choice choose(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
@@ -179,6 +193,8 @@ Choice choose(const std::vector<Option>& options, const Limits& l, const Assumpt
 std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
                      const Assumptions& a) {
     const Offer& o = loser.offer;
+    if (winner.offer.purchase == Purchase::owned && o.purchase != Purchase::owned && !o.commitment)
+        return against_owned(loser, winner);
     const double cost =
         to_usd(o.cost.expected) / std::max(to_usd(winner.offer.cost.expected), 0.01 * kUsd);
     if (o.commitment) {

@@ -295,13 +295,19 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service) {
     out.push_back({"network", x.request.job.copies > 1
                                   ? "independent runs: no EFA, no placement group, no multi-node"
                                   : network_fact(c)});
-    if (c.nodes > 1 && x.request.job.copies == 1) out.push_back({"placement", placement_fact(o)});
+    const bool own = x.request.have.has_value();
+    if (c.nodes > 1 && x.request.job.copies == 1 && !own)
+        out.push_back({"placement", placement_fact(o)});
     if (o.needs.dataset > Bytes{} && !is_measured(x))
         out.push_back({"data", data_fact(x, c, o.needs)});
     out.push_back({"checkpoint", checkpoint_fact(x, c, o)});
     out.push_back({"start-up", startup_fact(x, c, o)});
-    out.push_back({"capacity", capacity_fact(x, c, o)});
-    out.push_back({"spot", spot_fact(x)});
+    if (own) {
+        out.push_back({"capacity", "yours: nothing to book, no quota"});
+    } else {
+        out.push_back({"capacity", capacity_fact(x, c, o)});
+        out.push_back({"spot", spot_fact(x)});
+    }
     special_facts(x, out);
     out.push_back({"service", service.service + ": " + service.because});
     return out;

@@ -8,15 +8,40 @@
 namespace trainyard::plan {
 namespace {
 
+std::vector<int> sizes_up_to(int nodes) {
+    std::vector<int> sizes = node_counts(nodes);
+    if (sizes.back() != nodes) sizes.push_back(nodes);
+    return sizes;
+}
+
+/// The search, with the user's own machines at every size up to what there is.
+SearchResult with_owned(SearchResult all, const Request& request, const catalog::Catalog& catalog,
+                        const Assumptions& a) {
+    const Owned& have = *request.have;
+    SearchResult own =
+        search_type(request, catalog, a, *catalog.instance(have.instance), sizes_up_to(have.nodes));
+    std::erase_if(all.candidates, [&](const Candidate& c) {
+        return c.instance->type == have.instance && c.nodes <= have.nodes;
+    });
+    for (Candidate& c : own.candidates) {
+        if (c.nodes <= have.nodes) all.candidates.push_back(std::move(c));
+    }
+    if (own.candidates.empty()) {
+        std::erase_if(all.rejections,
+                      [&](const Rejection& r) { return r.instance == have.instance; });
+        for (Rejection& r : own.rejections) all.rejections.push_back(std::move(r));
+    }
+    return all;
+}
+
 /// The search, with the type the user named searched up to the node count the user named.
 SearchResult search_all(const Request& request, const catalog::Catalog& catalog,
                         const Assumptions& a) {
     SearchResult all = search(request, catalog, a);
+    if (request.have) return with_owned(std::move(all), request, catalog, a);
     if (!request.job.instance || !request.job.nodes || request.job.copies > 1) return all;
-    std::vector<int> sizes = node_counts(*request.job.nodes);
-    if (sizes.back() != *request.job.nodes) sizes.push_back(*request.job.nodes);
-    SearchResult own =
-        search_type(request, catalog, a, *catalog.instance(*request.job.instance), sizes);
+    SearchResult own = search_type(request, catalog, a, *catalog.instance(*request.job.instance),
+                                   sizes_up_to(*request.job.nodes));
     std::erase_if(all.candidates,
                   [&](const Candidate& c) { return c.instance->type == *request.job.instance; });
     for (Candidate& c : own.candidates) all.candidates.push_back(std::move(c));
@@ -34,10 +59,12 @@ std::vector<Option> all_options(const SearchResult& found, const Request& reques
     return options;
 }
 
-/// Within the user's own type and count, if named.
-std::vector<Option> allowed(const std::vector<Option>& options, const workload::Job& job) {
+/// Within the user's own type and count, if named; only the user's machines, if there are some.
+std::vector<Option> allowed(const std::vector<Option>& options, const Request& request) {
+    const workload::Job& job = request.job;
     std::vector<Option> out;
     for (const Option& o : options) {
+        if (request.have && o.offer.purchase != Purchase::owned) continue;
         const bool type = !job.instance || o.candidate.instance->type == *job.instance;
         const bool count = !job.nodes || o.candidate.nodes <= *job.nodes;
         if (type && count) out.push_back(o);
@@ -86,7 +113,7 @@ Found find_options(const Request& request, const catalog::Catalog& catalog, cons
     f.rejections = std::move(all.rejections);
     all.rejections.clear();
     f.options = all_options(all, request, f.work, catalog, a);
-    f.mine = allowed(f.options, request.job);
+    f.mine = allowed(f.options, request);
     f.choice = choose(f.mine, f.limits, a);
     f.requested = requested_option(f.mine, request.job);
     prefer_requested(f, a);

@@ -87,7 +87,10 @@ class Steps {
         : request_(request), found_(found), catalog_(catalog), a_(a) {}
 
     std::vector<std::string> after_refusal() {
-        if (found_.mine.empty()) {
+        if (request_.have) {
+            rent();
+            if (!found_.mine.empty()) raise_limits();
+        } else if (found_.mine.empty()) {
             relax();
         } else {
             raise_limits();
@@ -130,6 +133,12 @@ class Steps {
     }
 
     void offer(const Changes& changes) { out_.push_back(again(request_.typed, changes)); }
+
+    void rent() {
+        Request changed = request_;
+        changed.have.reset();
+        if (works(changed)) offer({{"have", ""}, {"have-price", ""}});
+    }
 
     void raise_limits() {
         const Option* o = least([this](const Option& x) { return over(x) * late(x); });
@@ -242,6 +251,7 @@ std::vector<std::string> next_steps(const Plan& p, const Request& request, const
     const bool refused =
         !p.chosen || p.outcome == Outcome::over_budget || p.outcome == Outcome::too_slow;
     if (refused) return Steps(request, found, catalog, a).after_refusal();
+    if (request.have) return {again(request.typed, {{"have", ""}, {"have-price", ""}})};
     return {capacity_command(*p.chosen, a)};
 }
 

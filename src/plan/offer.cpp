@@ -25,6 +25,8 @@ std::string_view to_string(Purchase p) {
             return "1-year commitment";
         case Purchase::commitment_3y:
             return "3-year commitment";
+        case Purchase::owned:
+            return "your own";
     }
     return "?";
 }
@@ -99,6 +101,7 @@ class Maker {
         const auto keep = [&out](std::optional<Offer> o) {
             if (o) out.push_back(std::move(*o));
         };
+        keep(owned());
         keep(cheapest([this](const std::string& r) { return on_demand(r); }));
         keep(cheapest([this](const std::string& r) { return spot(r); }));
         keep(cheapest([this](const std::string& r) { return block(r); }));
@@ -132,6 +135,23 @@ class Maker {
 
     RateLine line(const catalog::Price& p, std::string label, int nodes) const {
         return {std::move(label), nodes, p.rate, p.provenance, {}};
+    }
+
+    /// Machines the user has: billed at the user's own rate, and nothing else.
+    std::optional<Offer> owned() {
+        const auto& have = request_.have;
+        if (!have || have->instance != c_.instance->type || c_.nodes > have->nodes)
+            return std::nullopt;
+        Terms t;
+        t.purchase = Purchase::owned;
+        t.region = regions_of(request_.job).front();
+        const char* source = have->rate > UsdPerSecond{} ? "--have-price" : "--have: paid already";
+        t.lines = {{"your own",
+                    c_.nodes,
+                    have->rate,
+                    {source, request_.today, catalog::Status::assumed},
+                    {}}};
+        return finish(t);
     }
 
     std::optional<Offer> on_demand(const std::string& region) {
@@ -322,6 +342,7 @@ class Maker {
         in.region = t.region;
         in.service = service_;
         in.lines = t.lines;
+        in.only_compute = t.purchase == Purchase::owned;
         in.training = k.training;
         in.startup = k.startup;
         in.restarts = k.restarts;

@@ -51,6 +51,9 @@ std::optional<Error> check(const Request& r, const catalog::Catalog& catalog) {
     if (r.job.instance && catalog.instance(*r.job.instance) == nullptr) {
         return no_such_type(*r.job.instance, catalog, "instance");
     }
+    if (r.have && catalog.instance(r.have->instance) == nullptr) {
+        return no_such_type(r.have->instance, catalog, "have");
+    }
     for (const std::string& t : r.why_not) {
         if (catalog.instance(t) == nullptr) return no_such_type(t, catalog, "why-not");
     }
@@ -131,6 +134,23 @@ double saving_outside(const Option& chosen, const workload::Job& job,
     return 1 - outside->per_accelerator / each;
 }
 
+/// What the user would be told without naming a type, or without machines of one's own.
+const Option* other_option(const Request& request, const Found& found, const Assumptions& a) {
+    const auto& named = request.job.instance;
+    if (!named && !request.have) return nullptr;
+    std::vector<Option> rented;
+    std::vector<const Option*> where;
+    for (const Option& o : found.options) {
+        if (o.offer.purchase == Purchase::owned) continue;
+        rented.push_back(o);
+        where.push_back(&o);
+    }
+    const Choice free = choose(rented, found.limits, a);
+    if (!free.index) return nullptr;
+    const Option* best = where[*free.index];
+    return named && best->candidate.instance->type == *named ? nullptr : best;
+}
+
 /// Rows, facts, reasons, risks, fronts and the scaling curve.
 void explain_choice(Plan& p, const Context& x, const std::vector<Option>& mine) {
     p.diagnosis = diagnose(x.request, x.catalog, x.assumptions);
@@ -156,49 +176,45 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
                        const Assumptions& a) {
     if (auto error = check(request, catalog)) return std::move(*error);
     const Found found = find_options(request, catalog, a);
-    const std::vector<Option>& options = found.options;
     const std::vector<Option>& mine = found.mine;
-    const Limits& limits = found.limits;
     const Option* chosen = found.chosen();
     Plan p;
     p.work = found.work;
     p.budget = request.job.budget;
     p.deadline = request.job.deadline;
     p.name = request.job.name;
+    p.have = request.have;
     p.job = job_line(request, p.work);
     p.stats = found.stats;
     p.rejections = found.rejections;
     p.outcome = found.choice.outcome;
     p.only_spot = found.choice.only_spot;
-    const Option* elsewhere = nullptr;
-    if (request.job.instance) {
-        const Choice free = choose(options, limits, a);
-        if (free.index && options[*free.index].candidate.instance->type != *request.job.instance) {
-            elsewhere = &options[*free.index];
-        }
-    }
-    const Context x{request, catalog,      a,      p.work,        limits,
-                    options, p.rejections, chosen, found.named(), elsewhere};
+    const Option* elsewhere = other_option(request, found, a);
+    const Context x{request,       catalog,      a,      p.work,        found.limits,
+                    found.options, p.rejections, chosen, found.named(), elsewhere};
     if (chosen != nullptr) {
         p.chosen = *chosen;
-        const bool sold = chosen->candidate.nodes <= a.number("block.max_total");
+        const bool sold = request.have || chosen->candidate.nodes <= a.number("block.max_total");
         if (!sold && p.outcome == Outcome::feasible) p.outcome = Outcome::tight;
         p.service = service_for(chosen->candidate, request, catalog, a,
                                 saving_outside(*chosen, request.job, catalog));
+        if (request.have)
+            p.service = {"your own cluster", "have", "you have it: its scheduler stays", "--have"};
     }
     if (chosen == nullptr || p.outcome == Outcome::over_budget || p.outcome == Outcome::too_slow) {
         p.shortfall = shortfall_of(mine, request, p.work, catalog, a);
     }
     explain_choice(p, x, mine);
-    if (chosen != nullptr) {
+    if (chosen != nullptr && !request.have) {
         p.run = make_run(*chosen, request, p.service.service, catalog, a,
                          p.scaling ? &*p.scaling : nullptr);
     }
     for (const std::string& type : request.why_not) {
         p.why_not.push_back(why_not(type, request, p.work, catalog, a, p.chosen));
     }
-    p.verdict = p.diagnosis ? "Measured " + p.diagnosis->verdict
-                            : verdict_of(p, a, cannot_run(request, p.work, p.rejections, options));
+    p.verdict = p.diagnosis
+                    ? "Measured " + p.diagnosis->verdict
+                    : verdict_of(p, a, cannot_run(request, p.work, p.rejections, found.options));
     p.next = next_steps(p, request, found, catalog, a);
     p.warnings = cautions_of(x);
     warn_prices(p, a);

@@ -46,6 +46,24 @@ void cheapest_reason(const Context& x, std::vector<Weighted>& out) {
     }
 }
 
+/// What renting would take, for those who have machines.
+void rental_reason(const Context& x, std::vector<Weighted>& out) {
+    const Option& own = *x.chosen;
+    if (own.candidate.nodes < x.request.have->nodes) {
+        out.push_back(
+            {92, "more of your machines would bring less than " +
+                     percent(x.assumptions.number("choice.near_equal_time")) + " of speed: " +
+                     plural(x.request.have->nodes - own.candidate.nodes, "node") + " stay free"});
+    }
+    if (x.elsewhere == nullptr) return;
+    out.push_back({90, "renting " + describe_cluster(x.elsewhere->candidate) + " (" +
+                           purchase_words(x.elsewhere->offer) + ") would take " +
+                           format_duration(x.elsewhere->offer.wall.expected) + " and cost " +
+                           money(x.elsewhere->offer.cost.expected) + "; yours takes " +
+                           format_duration(own.offer.wall.expected) + " and costs " +
+                           money(own.offer.cost.expected)});
+}
+
 void margin_reason(const Context& x, std::vector<Weighted>& out) {
     const Offer& o = x.chosen->offer;
     std::string s;
@@ -172,10 +190,14 @@ void work_reason(const Context& x, std::vector<Weighted>& out) {
 std::vector<std::string> reasons_of(const Context& x) {
     std::vector<Weighted> all;
     if (x.chosen == nullptr) return {};
-    cheapest_reason(x, all);
+    if (x.request.have) {
+        rental_reason(x, all);
+    } else {
+        cheapest_reason(x, all);
+    }
     margin_reason(x, all);
     fewer_devices_reason(x, all);
-    elsewhere_reason(x, all);
+    if (!x.request.have) elsewhere_reason(x, all);
     mapping_reason(x, all);
     speed_reason(x, all);
     work_reason(x, all);

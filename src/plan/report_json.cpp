@@ -272,6 +272,13 @@ Node report_json(const Plan& p) {
     root.set("work", std::move(work));
     if (p.deadline) root.set("deadline_s", *p.deadline / kSecond);
     if (p.budget) root.set("budget_usd", *p.budget / kUsd);
+    if (p.have) {
+        Node have = Node::map();
+        have.set("instance", p.have->instance)
+            .set("nodes", p.have->nodes)
+            .set("usd_per_instance_hour", p.have->rate / kUsdPerHour);
+        root.set("have", std::move(have));
+    }
     add_chosen(root, p);
     add_lists(root, p);
     root.set("reasons", strings(p.reasons))

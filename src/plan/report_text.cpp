@@ -110,18 +110,28 @@ class Page {
             line("  " + std::to_string(++n) + ". " + wrap(s, kWidth - 5, 5));
     }
 
-    void bill() {
-        if (!p_.chosen) return;
-        const Offer& o = p_.chosen->offer;
+    void bill_head(const Offer& o) {
         line("\n" + bold("Bill") + " (expected, " + o.region + ", " +
              (o.rate_source.as_of.size() > 4 ? "prices of " : "prices: ") +
              price_date(o.rate_source) + ")");
-        for (const BillItem& i : o.bill.items) {
-            const std::string detail = wrap(bill_detail(i), 61, 20);
-            const std::size_t end = std::min(detail.find('\n'), detail.size());
-            line("  " + pad_right(i.name, 18) + pad_right(detail.substr(0, end), 62) +
-                 pad_left(format_usd_cents(to_usd(i.amount)), 16) + detail.substr(end));
+    }
+
+    void bill_line(const BillItem& i) {
+        const std::string detail = wrap(bill_detail(i), 61, 20);
+        const std::size_t end = std::min(detail.find('\n'), detail.size());
+        line("  " + pad_right(i.name, 18) + pad_right(detail.substr(0, end), 62) +
+             pad_left(format_usd_cents(to_usd(i.amount)), 16) + detail.substr(end));
+    }
+
+    void bill() {
+        if (!p_.chosen) return;
+        const Offer& o = p_.chosen->offer;
+        if (p_.have) {
+            line("\n" + bold("Bill") + " (your own machines: their price to you, nothing else)");
+        } else {
+            bill_head(o);
         }
+        for (const BillItem& i : o.bill.items) bill_line(i);
         line(bold("  " + pad_right("total", 18) + pad_right("", 62) +
                   pad_left(format_usd_cents(to_usd(o.bill.total())), 16)));
         line("  " + wrap("80 % range " + money_range(o.cost) + "; time " + time_range(o.wall) +

@@ -18,6 +18,7 @@ struct Weighted {
 void capacity_risk(const Context& x, std::vector<Weighted>& out) {
     const Offer& o = x.chosen->offer;
     const Candidate& c = x.chosen->candidate;
+    if (o.purchase == Purchase::owned) return;
     const std::string who = describe_cluster(c);
     if (o.purchase == Purchase::spot || o.purchase == Purchase::mixed) {
         const bool gang = c.nodes > 1 && x.request.job.copies == 1;

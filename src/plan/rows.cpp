@@ -97,8 +97,8 @@ const Option* faster_of_type(const Context& x) {
 }
 
 std::string lost_text(const Context& x, const Option& o) {
-    const bool other_type =
-        x.request.job.instance && o.candidate.instance->type != *x.request.job.instance;
+    const bool other_type = !x.request.have && x.request.job.instance &&
+                            o.candidate.instance->type != *x.request.job.instance;
     const bool cheaper_elsewhere =
         o.offer.cost.expected < x.chosen->offer.cost.expected && fitness(x, o) > 0;
     if (other_type && cheaper_elsewhere && is_safe(o, x.limits, x.assumptions)) {

@@ -70,18 +70,24 @@ std::string cannot_run(const Request& request, const Work& work,
         return "a sequence of " + grouped(work.sequence) + " is longer than the " +
                grouped(m.max_positions) + " learned positions of " + m.name;
     }
-    if (!request.job.instance) return "no instance type in the allowed regions can run this job";
-    std::string s = (request.job.nodes ? plural(*request.job.nodes, "node") + " of " : "") +
-                    *request.job.instance + " can not run this job";
+    std::optional<std::string> named = request.job.instance;
+    std::optional<int> count = request.job.nodes;
+    if (request.have) {
+        named = request.have->instance;
+        count = request.have->nodes;
+    }
+    if (!named) return "no instance type in the allowed regions can run this job";
+    std::string s =
+        (count ? plural(*count, "node") + " of " : "") + *named + " can not run this job";
     for (const Rejection& r : rejections) {
-        if (r.instance != *request.job.instance) continue;
+        if (r.instance != *named) continue;
         s += ": it " + r.text;
         break;
     }
     const Option* best = nullptr;
     for (const Option& o : others) {
         if (!is_guaranteed(o.offer.purchase) || o.offer.commitment) continue;
-        if (o.candidate.instance->type == *request.job.instance) continue;
+        if (o.candidate.instance->type == *named) continue;
         if (request.job.deadline && o.offer.wall.expected > *request.job.deadline) continue;
         if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
     }
@@ -99,6 +105,9 @@ std::string nothing_runs(const Request& request, const Work& work) {
     if (m.learned_positions && work.sequence > m.max_positions)
         return "--seq " + std::to_string(m.max_positions) +
                " or less, or a model with rotary positions";
+    if (request.have)
+        return "rent (the table), or train adapters, a smaller model or a shorter sequence on "
+               "your own machines";
     if (request.job.instance) return "leave out --instance, or name a type of the table";
     return "no instance type holds the model: shard over more nodes, use LoRA, or a smaller model";
 }
@@ -124,6 +133,7 @@ Shortfall shortfall_of(const std::vector<Option>& options, const Request& reques
                      " " + device_name(*least->candidate.accelerator) + "-hours");
     money_text(s, request, work, *least);
     const Option* fast = smallest_in_time(options, l, a);
+    if (!l.deadline_given) return s;
     if (fast != nullptr) {
         s.devices_needed = fast->candidate.devices();
         s.text.push_back(

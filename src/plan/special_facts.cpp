@@ -229,9 +229,9 @@ void commitment_fact(const Context& x, std::vector<Fact>& out) {
 }  // namespace
 
 void special_facts(const Context& x, std::vector<Fact>& out) {
-    commitment_fact(x, out);
+    if (!x.request.have) commitment_fact(x, out);
     if (x.request.job.copies > 1) copies_facts(x, out);
-    outside_fact(x, out);
+    if (!x.request.have) outside_fact(x, out);
     trainium_facts(x, out);
     qlora_fact(x, out);
     observed_fact(x, out);

@@ -4,6 +4,30 @@
 #include "words.hpp"
 
 namespace trainyard::plan {
+namespace {
+
+/// "Run on 4 of your 8 p4d.24xlarge (32 A100 40 GB): 22.1 to 26.4 d, $0".
+std::string own_verdict(const Plan& p, const Option& o) {
+    const Candidate& c = o.candidate;
+    const std::string all = std::to_string(p.have->nodes) + " " + c.instance->type;
+    const std::string part =
+        c.nodes == p.have->nodes ? "your " + all : std::to_string(c.nodes) + " of your " + all;
+    std::string s = "Run on " + part + " (" + std::to_string(c.nodes * c.instance->accelerators) +
+                    " " + device_name(*c.accelerator) +
+                    "): " + time_span(o.offer.wall.low, o.offer.wall.high) + ", " +
+                    money_compact(o.offer.cost.expected);
+    if (p.outcome == Outcome::too_slow) {
+        return "No: " + format_duration(o.offer.wall.expected - *p.deadline) +
+               " past the deadline on " + part + ", and renting is in the table";
+    }
+    if (p.outcome == Outcome::over_budget) {
+        return "No: " + format_usd(to_usd(o.offer.cost.expected) - *p.budget) +
+               " over the budget on " + part + ", and renting is in the table";
+    }
+    return p.outcome == Outcome::tight ? s + "; tight" : s;
+}
+
+}  // namespace
 
 std::string verdict_of(const Plan& p, const Assumptions& a, const std::string& reason) {
     if (!p.chosen) {
@@ -17,6 +41,7 @@ std::string verdict_of(const Plan& p, const Assumptions& a, const std::string& r
         return s;
     }
     const Option& o = *p.chosen;
+    if (p.have) return own_verdict(p, o);
     const std::string service = p.service.service.substr(0, p.service.service.find(" +"));
     std::string what = describe_cluster(o.candidate) + " (" +
                        std::to_string(o.candidate.nodes * o.candidate.instance->accelerators) +

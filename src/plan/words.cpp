@@ -40,7 +40,7 @@ std::string more(double ratio) {
 std::string money_range(const MoneyRange& r) {
     const double low = static_cast<double>(r.low.value);
     const double high = static_cast<double>(r.high.value);
-    if (high - low < 0.002 * high) return money(r.expected);
+    if (high - low <= 0.002 * high) return money(r.expected);
     return money(r.low) + " to " + money(r.high);
 }
 

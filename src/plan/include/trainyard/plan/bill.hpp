@@ -65,6 +65,7 @@ struct BillInput {
     Seconds wall;      ///< from launch to end, waits included: storage and head node run all along
     int starts = 1;    ///< how often the image is pulled
     int checkpoints_written = 0;
+    bool only_compute = false;  ///< the rest belongs to machines that the user has
 };
 Bill make_bill(const BillInput& in, const catalog::Catalog& catalog, const Assumptions& a);
 

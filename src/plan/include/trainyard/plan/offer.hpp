@@ -13,7 +13,7 @@
 
 namespace trainyard::plan {
 
-enum class Purchase { on_demand, spot, capacity_block, mixed, commitment_1y, commitment_3y };
+enum class Purchase { on_demand, spot, capacity_block, mixed, commitment_1y, commitment_3y, owned };
 std::string_view to_string(Purchase p);
 /// Guaranteed for the whole run once bought: not spot, not mixed.
 bool is_guaranteed(Purchase p);

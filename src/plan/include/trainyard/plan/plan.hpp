@@ -111,6 +111,7 @@ struct Plan {
     Work work;
     std::optional<Usd> budget;
     std::optional<Seconds> deadline;
+    std::optional<Owned> have;
 };
 
 Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,

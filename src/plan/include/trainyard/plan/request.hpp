@@ -34,6 +34,14 @@ enum class FabricWish { efa, tcp };
 /// How large a plan the caller wants computed: the scaling curve costs extra searches.
 enum class Detail { summary, full };
 
+/// Machines the user already has: bought, reserved or standing in the user's own room. The plan
+/// uses up to that many of them and nothing else; renting is shown beside it.
+struct Owned {
+    std::string instance;  ///< the EC2 type, or the one most like the machine
+    int nodes = 1;
+    UsdPerSecond rate;  ///< what one of them costs the user per hour of this job; often nothing
+};
+
 /// The question as it was typed, so that the answer can repeat it with other numbers.
 struct Invocation {
     std::string job;
@@ -51,6 +59,7 @@ struct Request {
     SpotPreference spot_preference = SpotPreference::when_safe;
     FabricWish fabric = FabricWish::efa;
     Detail detail = Detail::summary;
+    std::optional<Owned> have;
     Invocation typed;
 };
 
