@@ -1,0 +1,177 @@
+// The table of cases, in and out.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <iterator>
+
+#include "cases_job.hpp"
+#include "trainyard/base/text.hpp"
+#include "trainyard/doc/csv.hpp"
+#include "trainyard/spot/cases.hpp"
+
+namespace trainyard::spot {
+namespace {
+
+using doc::CsvTable;
+using Mistakes = std::vector<Diagnostic>;
+
+constexpr const char* kInputs[] = {"zone",       "start_tick", "task_h",
+                                   "deadline_h", "overhead_h", "policy"};
+constexpr double kMaxHours = 1e6;
+constexpr std::size_t kMaxMistakes = 20;
+
+Diagnostic wrong(Location where, std::string what, std::string why, std::string fix) {
+    Diagnostic d;
+    d.where = std::move(where);
+    d.what = std::move(what);
+    d.why = std::move(why);
+    d.fix = std::move(fix);
+    return d;
+}
+
+class CaseReader {
+  public:
+    explicit CaseReader(const CsvTable& table) : table_(table), policies_(case_policies()) {}
+
+    std::optional<Error> check_header() {
+        for (const char* name : kInputs) {
+            if (table_.has(name)) continue;
+            std::string fix =
+                "the columns are zone, start_tick, task_h, deadline_h, overhead_h, policy";
+            if (const auto near = nearest(name, table_.header())) {
+                fix = fmt::format("rename \"{}\" to \"{}\"; ", *near, name) + fix;
+            }
+            mistakes_.push_back(wrong(table_.header_place(""),
+                                      fmt::format("no column \"{}\"", name), "a case needs it",
+                                      fix));
+        }
+        if (mistakes_.empty()) return std::nullopt;
+        return bad_input(std::move(mistakes_));
+    }
+
+    Case read(std::size_t row) {
+        Case c;
+        c.line = table_.line(row);
+        c.zone = trim(table_.cell(row, "zone"));
+        const bool is_name = std::all_of(c.zone.begin(), c.zone.end(), [](char x) {
+            return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') ||
+                   x == '-' || x == '_';
+        });
+        if (c.zone.empty() || !is_name) {
+            add(row, "zone", fmt::format("\"{}\" is no zone", printable(c.zone, 40)),
+                "it is part of a file name: ZONE_v100_1.json",
+                "write letters, digits, - and _, for example us-west-2a");
+        }
+        const double start = number(row, "start_tick", 0, 2e9, "a tick of the trace, from 0");
+        if (start != static_cast<double>(static_cast<int>(start))) {
+            add(row, "start_tick", "start_tick is not a whole number", "it counts ticks",
+                "write a whole number");
+        }
+        c.start_tick = static_cast<int>(start);
+        c.task_h = positive(row, "task_h");
+        c.deadline_h = positive(row, "deadline_h");
+        c.overhead_h = number(row, "overhead_h", 0, kMaxHours, "hours per launch, 0 or more");
+        c.policy = trim(table_.cell(row, "policy"));
+        check_policy(row, c.policy);
+        return c;
+    }
+
+    bool is_full() const { return mistakes_.size() >= kMaxMistakes; }
+    Mistakes& mistakes() { return mistakes_; }
+
+  private:
+    void add(std::size_t row, const char* column, std::string what, std::string why,
+             std::string fix) {
+        mistakes_.push_back(
+            wrong(table_.place(row, column), std::move(what), std::move(why), std::move(fix)));
+    }
+
+    double number(std::size_t row, const char* column, double min, double max, const char* rule) {
+        const std::string_view text = trim(table_.cell(row, column));
+        const auto value = parse_number(text);
+        if (value && *value >= min && *value <= max) return *value;
+        const bool is_over = value && *value > max;
+        add(row, column,
+            fmt::format("{}: \"{}\" is {}", column, printable(text, 40),
+                        !value    ? "not a number"
+                        : is_over ? "too large"
+                                  : "too small"),
+            rule, is_over ? fmt::format("at most {:g}", max) : fmt::format("write {}", rule));
+        return min;
+    }
+
+    double positive(std::size_t row, const char* column) {
+        const std::size_t before = mistakes_.size();
+        const double value = number(row, column, 0, kMaxHours, "hours above 0");
+        if (mistakes_.size() == before && hours_to_micros(value) <= kAlmostNothing) {
+            add(row, column, fmt::format("{} is 0", column), "hours above 0 (1 ms counts as 0)",
+                "write hours above 0");
+        }
+        return value;
+    }
+
+    void check_policy(std::size_t row, const std::string& policy) {
+        if (std::find(policies_.begin(), policies_.end(), policy) != policies_.end()) return;
+        if (make_policy(policy) != nullptr) return;
+        const auto near = nearest(policy, policies_);
+        add(row, "policy", fmt::format("no policy \"{}\"", printable(policy, 40)),
+            fmt::format("policies: {}", fmt::join(policies_, ", ")),
+            near ? fmt::format("did you mean \"{}\"?", *near) : "write one of them");
+    }
+
+    const CsvTable& table_;
+    std::vector<std::string> policies_;
+    Mistakes mistakes_;
+};
+
+}  // namespace
+
+std::vector<std::string> case_policies() {
+    std::vector<std::string> names;
+    for (const PolicyInfo& info : policies()) names.push_back(info.name);
+    return names;
+}
+
+Result<std::vector<Case>> read_cases(std::string_view csv, std::string_view file) {
+    const auto table = doc::parse_csv(csv, file);
+    if (!table) return table.error();
+    CaseReader reader(*table);
+    if (auto error = reader.check_header()) return *std::move(error);
+    if (table->size() == 0) {
+        return bad_input(wrong({std::string(file), 1, 0}, "no cases", "there is only a header",
+                               "write one case per row"));
+    }
+    std::vector<Case> cases;
+    cases.reserve(table->size());
+    for (std::size_t row = 0; row < table->size() && !reader.is_full(); ++row) {
+        cases.push_back(reader.read(row));
+    }
+    if (!reader.mistakes().empty()) return bad_input(std::move(reader.mistakes()));
+    return cases;
+}
+
+std::string write_cases(const std::vector<Case>& cases, const std::vector<CaseResult>& results) {
+    std::string text =
+        "zone,start_tick,task_h,deadline_h,overhead_h,policy,cost_usd,spot_ticks,od_ticks,ticks,"
+        "launches,work_done_s,finish_h\n";
+    text.reserve(text.size() + cases.size() * 100);
+    // 48.0 keeps its ".0": the shortest decimal that reads back as the same number.
+    const auto hours = [](double value) {
+        std::string s = fmt::format("{}", value);
+        if (s.find_first_of(".e") == std::string::npos) s += ".0";
+        return s;
+    };
+    for (std::size_t i = 0; i < cases.size(); ++i) {
+        const Case& c = cases[i];
+        const CaseResult& r = results[i];
+        fmt::format_to(std::back_inserter(text),
+                       "{},{},{},{},{},{},{:.6f},{},{},{},{},{:.3f},{:.4f}\n", c.zone, c.start_tick,
+                       hours(c.task_h), hours(c.deadline_h), hours(c.overhead_h), c.policy,
+                       r.cost_usd, r.spot_ticks, r.od_ticks, r.ticks, r.launches, r.work_done_s,
+                       r.finish_h);
+    }
+    return text;
+}
+
+}  // namespace trainyard::spot
