@@ -101,7 +101,7 @@ class Availability {
 
 CaseResult play_by_changes(const Case& job, const TickTrace& trace, const CasePrices& prices,
                            Rule rule) {
-    CaseJob state(job, trace.tick());
+    CaseJob state(job, trace.tick(), prices);
     Availability spot(trace, job.start_tick);
     while (!state.is_done()) {
         spot.go(state.now_tick());
@@ -110,7 +110,7 @@ CaseResult play_by_changes(const Case& job, const TickTrace& trace, const CasePr
         const Micros steady = steady_ticks(rule, m, wanted);
         state.play(wanted, std::min(steady, spot.until() - state.now_tick()), spot.now());
     }
-    return state.result(prices);
+    return state.result();
 }
 
 /// Shows a case to a policy: one spot pool and one on-demand pool of one node each.
@@ -199,7 +199,7 @@ CaseResult play_case(const Case& job, const TickTrace& trace, const CasePrices& 
 
 CaseResult play_case_by_ticks(const Case& job, const TickTrace& trace, const CasePrices& prices,
                               Policy& policy) {
-    CaseJob state(job, trace.tick());
+    CaseJob state(job, trace.tick(), prices);
     Availability spot(trace, job.start_tick);
     CaseView shown(state.moment(spot.now()), trace.tick(), prices);
     Decision decision;
@@ -220,7 +220,7 @@ CaseResult play_case_by_ticks(const Case& job, const TickTrace& trace, const Cas
         if (wanted != m.held) launched = tick;
         state.play(wanted, 1, m.spot_available);
     }
-    return state.result(prices);
+    return state.result();
 }
 
 }  // namespace trainyard::spot

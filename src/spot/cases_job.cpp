@@ -11,11 +11,20 @@ Micros whole_ticks(const Case& job, Seconds tick) {
     return hours_to_micros(job.deadline_h) / to_micros(tick);
 }
 
-CaseJob::CaseJob(const Case& job, Seconds tick)
+CaseJob::CaseJob(const Case& job, Seconds tick, const CasePrices& prices)
     : gap_(to_micros(tick)),
       work_(hours_to_micros(job.task_h)),
       deadline_(hours_to_micros(job.deadline_h)),
-      restart_(hours_to_micros(job.overhead_h)) {}
+      restart_(hours_to_micros(job.overhead_h)),
+      spot_per_tick_(prices.spot * (tick / kSecond) / 3600.0),
+      on_demand_per_tick_(prices.on_demand * (tick / kSecond) / 3600.0) {}
+
+void CaseJob::bill(Hold held, Micros ticks) {
+    const bool is_spot = held == Hold::spot;
+    (is_spot ? spot_ticks_ : on_demand_ticks_) += ticks;
+    const double price = is_spot ? spot_per_tick_ : on_demand_per_tick_;
+    for (Micros i = 0; i < ticks; ++i) cost_ += price;
+}
 
 Moment CaseJob::moment(bool is_available) const {
     Moment m;
@@ -42,7 +51,6 @@ void CaseJob::play(Hold wanted, Micros ticks, bool is_available) {
         ++launches_;
         overhead_left_ = restart_;
     }
-    Micros& billed = wanted == Hold::spot ? spot_ticks_ : on_demand_ticks_;
     // A restart ends inside a tick, and less than 1 ms of it is none: tick by tick.
     for (; ticks > 0 && overhead_left_ > 0 && !is_done(); --ticks) {
         const Micros useful = std::max<Micros>(gap_ - overhead_left_, 0);
@@ -50,26 +58,24 @@ void CaseJob::play(Hold wanted, Micros ticks, bool is_available) {
         if (overhead_left_ < kAlmostNothing) overhead_left_ = 0;
         done_ = std::min(done_ + useful, work_);
         ++tick_;
-        ++billed;
+        bill(wanted, 1);
     }
     if (ticks <= 0 || is_done()) return;
     const Micros played = std::min(ticks, (work_ - done_ - kAlmostNothing + gap_ - 1) / gap_);
     done_ = std::min(done_ + played * gap_, work_);
     tick_ += played;
-    billed += played;
+    bill(wanted, played);
 }
 
-CaseResult CaseJob::result(const CasePrices& prices) const {
+CaseResult CaseJob::result() const {
     CaseResult r;
-    const double hours_per_tick = static_cast<double>(gap_) / 3.6e9;
     r.spot_ticks = static_cast<int>(spot_ticks_);
     r.od_ticks = static_cast<int>(on_demand_ticks_);
     r.ticks = static_cast<int>(tick_) + 1;
     r.launches = launches_;
     r.work_done_s = static_cast<double>(done_) / 1e6;
     r.finish_h = static_cast<double>(tick_ * gap_) / 3.6e9;
-    r.cost_usd = hours_per_tick * (static_cast<double>(spot_ticks_) * prices.spot +
-                                   static_cast<double>(on_demand_ticks_) * prices.on_demand);
+    r.cost_usd = cost_;
     return r;
 }
 

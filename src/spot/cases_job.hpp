@@ -14,7 +14,7 @@ Micros whole_ticks(const Case& job, Seconds tick);
 
 class CaseJob {
   public:
-    CaseJob(const Case& job, Seconds tick);
+    CaseJob(const Case& job, Seconds tick, const CasePrices& prices);
 
     /// What a rule sees. `is_available`: spot at this tick.
     Moment moment(bool is_available) const;
@@ -25,14 +25,20 @@ class CaseJob {
 
     Micros now_tick() const { return tick_; }
     Micros overhead_left() const { return overhead_left_; }
-    CaseResult result(const CasePrices& prices) const;
+    CaseResult result() const;
 
   private:
+    /// One tick after the other, as the published table was summed: some of its last digits need
+    /// it.
+    void bill(Hold held, Micros ticks);
+
     Micros gap_, work_, deadline_, restart_;
     Micros tick_ = 0;
     Micros done_ = 0;
     Micros overhead_left_ = 0;
     Hold held_ = Hold::none;
+    double spot_per_tick_, on_demand_per_tick_;  ///< US dollars
+    double cost_ = 0;
     Micros spot_ticks_ = 0;
     Micros on_demand_ticks_ = 0;
     int launches_ = 0;
