@@ -53,6 +53,9 @@ class CaseReader {
     Case read(std::size_t row) {
         Case c;
         c.line = table_.line(row);
+        c.zone_column = table_.place(row, "zone").column;
+        c.start_column = table_.place(row, "start_tick").column;
+        c.policy_column = table_.place(row, "policy").column;
         c.zone = trim(table_.cell(row, "zone"));
         const bool is_name = std::all_of(c.zone.begin(), c.zone.end(), [](char x) {
             return (x >= 'a' && x <= 'z') || (x >= 'A' && x <= 'Z') || (x >= '0' && x <= '9') ||

@@ -11,6 +11,17 @@ Micros whole_ticks(const Case& job, Seconds tick) {
     return hours_to_micros(job.deadline_h) / to_micros(tick);
 }
 
+bool too_many_ticks(const Case& job, Seconds tick) {
+    constexpr double kMaxTicks = 1e8;
+    const double hours = std::max(job.deadline_h, job.task_h + job.overhead_h);
+    return hours * kHour > kMaxTicks * tick;
+}
+
+bool must_be_late(const Case& job, Seconds tick) {
+    const Micros needed = hours_to_micros(job.task_h) + hours_to_micros(job.overhead_h);
+    return needed - kAlmostNothing > whole_ticks(job, tick) * to_micros(tick);
+}
+
 CaseJob::CaseJob(const Case& job, Seconds tick, const CasePrices& prices)
     : gap_(to_micros(tick)),
       work_(hours_to_micros(job.task_h)),

@@ -25,6 +25,9 @@ struct Case {
     double overhead_h = 0;
     std::string policy;  ///< a name of case_policies()
     int line = 0;
+    int zone_column = 0;  ///< where the row says it, for diagnostics
+    int start_column = 0;
+    int policy_column = 0;
 };
 
 struct CaseResult {
