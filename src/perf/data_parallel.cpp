@@ -55,10 +55,11 @@ WireBytes wire_bytes(const workload::Training& t, const Stack& stack) {
 /// Traffic once per step, after (or under) the last micro-batch's backward.
 DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Network& n,
                           const GlobalConstants& c, const Stack& stack) {
-    const double trainable = in.parameters.trainable_share;
+    const double dense = in.parameters.dense * in.parameters.trainable_dense;
+    const double expert = in.parameters.expert * in.parameters.trainable_expert;
     const WireBytes wire = wire_bytes(in.training, stack);
-    const Bytes dense_grads = in.parameters.dense * trainable * wire.gradient * kByte;
-    const Bytes expert_grads = in.parameters.expert * trainable * wire.gradient * kByte;
+    const Bytes dense_grads = dense * wire.gradient * kByte;
+    const Bytes expert_grads = expert * wire.gradient * kByte;
     DataParallelTime t;
     Seconds reduce, gather;
     if (in.training.parallel.zero == Zero::none) {
@@ -66,8 +67,8 @@ DataParallelTime per_step(const DataParallelInput& in, const Groups& g, const Ne
     } else {
         reduce =
             reduce_scatter(n, g.dense, dense_grads) + reduce_scatter(n, g.expert, expert_grads);
-        gather = all_gather(n, g.dense, in.parameters.dense * trainable * wire.weight * kByte) +
-                 all_gather(n, g.expert, in.parameters.expert * trainable * wire.weight * kByte);
+        gather = all_gather(n, g.dense, dense * wire.weight * kByte) +
+                 all_gather(n, g.expert, expert * wire.weight * kByte);
     }
     const double quality = stack.data_overlap ? c.bucket_overlap : 0;
     const Split r = overlap(reduce, in.backward, quality);
@@ -83,16 +84,18 @@ DataParallelTime fully_sharded(const DataParallelInput& in, const Groups& g, con
                                const GlobalConstants& c, const Stack& stack) {
     const double units = std::max(1.0, in.parameters.units);
     const WireBytes wire = wire_bytes(in.training, stack);
-    const double trained = in.parameters.trainable_share * wire.gradient;
     // At one byte a parameter. Experts that EP has spread have fewer replicas; others are in the
     // unit.
     const bool spread = in.training.parallel.expert > 1;
+    const StageParameters& own = in.parameters;
+    const double trained = (spread ? own.trainable_dense : own.trainable_share()) * wire.gradient;
+    const double trained_expert = own.trainable_expert * wire.gradient;
     const Bytes expert = (spread ? in.parameters.expert / units : 0) * kByte;
     const Bytes dense = in.parameters.total() / units * kByte - expert;
     const Seconds gather =
         all_gather(n, g.shard, dense * wire.weight) + all_gather(n, g.expert, expert * wire.weight);
-    Seconds reduce =
-        reduce_scatter(n, g.shard, dense * trained) + reduce_scatter(n, g.expert, expert * trained);
+    Seconds reduce = reduce_scatter(n, g.shard, dense * trained) +
+                     reduce_scatter(n, g.expert, expert * trained_expert);
     if (g.replica.ranks > 1) reduce += all_reduce(n, g.replica, dense * trained / g.shard.ranks);
     const double quality = stack.data_overlap ? c.shard_overlap : 0;
     const Split f = overlap(gather, in.forward / units, quality);

@@ -11,12 +11,15 @@ namespace trainyard::perf {
 /// Trainable and frozen parameters that one device of a pipeline stage computes with (TP/EP already
 /// applied).
 struct StageParameters {
-    double dense = 0;            ///< replicated over DP*CP
-    double expert = 0;           ///< replicated over the expert-data-parallel group only
-    double edge = 0;             ///< of `dense`: embedding and output head
-    double trainable_share = 1;  ///< LoRA: adapters / base
-    double units = 1;            ///< layers, the FSDP wrapping unit
+    double dense = 0;             ///< replicated over DP*CP
+    double expert = 0;            ///< replicated over the expert-data-parallel group only
+    double edge = 0;              ///< of `dense`: embedding and output head
+    double trainable_dense = 1;   ///< LoRA: adapters / base weights of `dense`
+    double trainable_expert = 1;  ///< the same of `expert`
+    double units = 1;             ///< layers, the FSDP wrapping unit
     double total() const { return dense + expert; }
+    double trainable() const { return dense * trainable_dense + expert * trainable_expert; }
+    double trainable_share() const { return total() > 0 ? trainable() / total() : 1; }
 };
 
 struct DataParallelInput {

@@ -126,7 +126,7 @@ TEST(DataParallel, HybridShardsInsideAndReducesAcross) {
 
 TEST(DataParallel, AdaptersReduceOnlyWhatTrains) {
     Fixture f;
-    f.in.parameters.trainable_share = 0.01;
+    f.in.parameters.trainable_dense = 0.01;
     EXPECT_NEAR(seconds(f.time().total), 0.01 * 2 * kPass, 1e-9);
 }
 

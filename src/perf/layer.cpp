@@ -76,7 +76,7 @@ class LayerBuilder {
         kernels_forward_ += 1;
         kernels_backward_ += frozen_ ? 1 : 2;
         if (d_.fp8) cast(rows * batch, in, out);
-        if (frozen_) adapter(rows, in, out);
+        if (frozen_) adapter(rows, in, out, batch);
         if (quantised_) dequantise(in * out * batch);
     }
 
@@ -146,9 +146,9 @@ class LayerBuilder {
         kernels_forward_ += 1;
         kernels_backward_ += 1;
     }
-    void adapter(double rows, double in, double out) {
-        const LinearTime down = linear_time(d_, rows, in, rank_);
-        const LinearTime up = linear_time(d_, rows, rank_, out);
+    void adapter(double rows, double in, double out, double batch) {
+        const LinearTime down = linear_time(d_, rows, in, rank_, batch);
+        const LinearTime up = linear_time(d_, rows, rank_, out, batch);
         cost_.forward.gemm += down.forward + up.forward;
         cost_.backward.gemm += down.backward() + up.backward();
         kernels_forward_ += 3;

@@ -27,14 +27,6 @@ bool frozen_base(const Training& t) {
     return t.method == Method::lora || t.method == Method::qlora;
 }
 
-/// Trainable adapter parameters of one layer: rank x (in + out) for each adapted matrix (all linear
-/// layers).
-double adapter_parameters(const Model& m, int rank) {
-    const double q = double(m.heads) * m.head_dim, kv = double(m.kv_heads) * m.head_dim;
-    const double mlp = (m.gated_mlp ? 3.0 : 2.0) * (m.hidden + m.ffn_hidden);
-    return rank * ((m.hidden + q) * 2 + (m.hidden + kv) * 2 + mlp);
-}
-
 struct Tokens {
     double all;           ///< tokens of one micro-batch on this device
     double hidden_share;  ///< of hidden-sized tensors outside TP regions
@@ -165,9 +157,9 @@ States state_bytes(const StageParameters& p, const Training& t, double element_b
         t.optimizer == workload::Optimizer::adamw_fp32 && par.zero == Zero::none
             ? stack.optimizer_temporary_bytes
             : 0;
-    const auto part = [&](double count, bool expert) {
+    const auto part = [&](double count, double share, bool expert) {
         const double shards = optimizer_shards(par, expert);
-        const double trainable = count * p.trainable_share;
+        const double trainable = count * share;
         const double weights_kept =
             count / (par.zero == Zero::weights ? shards : 1) * weight_bytes +
             (frozen_base(t) ? trainable * element_bytes : 0);
@@ -178,7 +170,8 @@ States state_bytes(const StageParameters& p, const Training& t, double element_b
                       trainable * optimizer_state_bytes(t.optimizer, element_bytes) / shards,
                       trainable * temporary / shards};
     };
-    const States a = part(p.dense, false), b = part(p.expert, true);
+    const States a = part(p.dense, p.trainable_dense, false);
+    const States b = part(p.expert, p.trainable_expert, true);
     return {a.weights + b.weights, a.gradients + b.gradients, a.optimizer + b.optimizer,
             a.temporary + b.temporary};
 }
@@ -187,7 +180,7 @@ double gathered_bytes(const StageParameters& p, const Model& m, const ParameterC
                       const Training& t) {
     if (t.parallel.zero != Zero::weights) return 0;
     // Pipeline stages keep their gathered weights and full gradients for the whole step.
-    if (t.parallel.pipeline > 1) return p.total() * (2.0 + 4.0 * p.trainable_share);
+    if (t.parallel.pipeline > 1) return p.total() * (2.0 + 4.0 * p.trainable_share());
     const double units = std::max(1.0, p.units);
     const double edge = double(count.embedding) / t.parallel.tensor;
     const double unit = std::max(p.total() / units, edge);
@@ -220,10 +213,16 @@ StageParameters stage_parameters(const Model& m, const ParameterCount& count, co
     s.dense += s.edge;
     s.units = std::max(1.0, layers.dense + layers.moe);
     if (frozen_base(t)) {
-        const double adapters =
-            adapter_parameters(m, t.lora ? t.lora->rank : 16) * s.units / p.tensor;
-        const double full = t.lora && t.lora->train_embeddings ? s.edge : 0;
-        s.trainable_share = (adapters + full) / std::max(1.0, s.total());
+        const workload::AdapterCount a =
+            workload::count_adapters(m, t.lora ? t.lora->rank : workload::Lora{}.rank);
+        double dense = (layers.dense + layers.moe) * a.attention + layers.dense * a.dense_mlp +
+                       layers.moe * a.shared_expert;
+        if (t.lora && t.lora->train_embeddings) dense += s.edge * p.tensor;
+        s.trainable_dense = dense / p.tensor / std::max(1.0, s.dense);
+        if (s.expert > 0) {
+            const double held = layers.moe * a.routed_expert * m.moe->experts;
+            s.trainable_expert = held / (double(p.expert) * p.expert_tensor) / s.expert;
+        }
     }
     return s;
 }

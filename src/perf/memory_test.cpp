@@ -259,5 +259,25 @@ TEST(Memory, MoreRecomputeKeepsLess) {
     }
 }
 
+TEST(Memory, AdaptersOfExpertsFollowTheirOwnWidthAndRanks) {
+    Fixture f;
+    f.model.moe = workload::MixtureOfExperts{
+        .experts = 8, .experts_per_token = 2, .expert_ffn_hidden = 512, .dense_layers = 4};
+    f.training.method = workload::Method::lora;
+    f.training.lora = workload::Lora{.rank = 8};
+    f.training.parallel.data = 1;
+    const workload::ParameterCount count = workload::count_parameters(f.model);
+    const workload::AdapterCount a = workload::count_adapters(f.model, 8);
+    const StageParameters whole = stage_parameters(f.model, count, f.training, 0);
+    EXPECT_NEAR(whole.trainable(), a.total, 1e-6 * a.total);
+    // 20 MoE layers of 8 experts with an up and a down matrix each.
+    const double experts = 20 * 8 * 8.0 * 2 * (2048 + 512);
+    EXPECT_NEAR(whole.expert * whole.trainable_expert, experts, 1e-6 * experts);
+    f.training.parallel.data = 4;
+    f.training.parallel.expert = 4;
+    const StageParameters quarter = stage_parameters(f.model, count, f.training, 0);
+    EXPECT_NEAR(quarter.expert * quarter.trainable_expert, experts / 4, 1e-6 * experts);
+}
+
 }  // namespace
 }  // namespace trainyard::perf

@@ -123,10 +123,21 @@ Predictor::~Predictor() = default;
 Predictor::Predictor(Predictor&&) noexcept = default;
 Predictor& Predictor::operator=(Predictor&&) noexcept = default;
 
+namespace {
+
+bool is_same(const Network& a, const Network& b) {
+    return a.intra == b.intra && a.inter_node == b.inter_node && a.per_node == b.per_node &&
+           a.rdma == b.rdma;
+}
+
+}  // namespace
+
 void Predictor::resize(int accelerators) {
     state_->cluster.accelerators = accelerators;
+    const Network before = state_->network;
     state_->network = make_network(state_->cluster, *state_->constants);
-    state_->memo.clear();
+    // The key tells one node from several; all else that a layer sees of the size is the network.
+    if (!is_same(before, state_->network)) state_->memo.clear();
 }
 
 namespace {
@@ -230,8 +241,8 @@ Prediction Predictor::predict(const Training& asked) {
     const DataParallelTime data = data_parallel_time(dp, st.network, c, stack);
     s.data_comm = data.exposed + data.slowdown;
     const double local =
-        dp.parameters.trainable_share * (dp.parameters.dense / optimizer_shards(p, false) +
-                                         dp.parameters.expert / optimizer_shards(p, true));
+        dp.parameters.dense * dp.parameters.trainable_dense / optimizer_shards(p, false) +
+        dp.parameters.expert * dp.parameters.trainable_expert / optimizer_shards(p, true);
     s.optimizer = optimizer_time(t.optimizer, local, d, stack);
     const double devices = p.devices();
     s.straggler = sum_of(s) * (c.straggler * std::sqrt(2 * std::log(std::max(1.0, devices))));

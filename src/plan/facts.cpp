@@ -197,7 +197,13 @@ std::string checkpoint_fact(const Context& x, const Candidate& c, const Offer& o
     std::string s = gb(o.needs.checkpoint);
     const bool adapters =
         x.request.job.method == Method::lora || x.request.job.method == Method::qlora;
-    s += adapters ? " (adapters only: small)" : " full state";
+    if (adapters) {
+        const int rank = c.training.lora ? c.training.lora->rank : workload::Lora{}.rank;
+        s += " (adapters of rank " + std::to_string(rank) + " on " +
+             workload::adapted_modules(x.request.job.model) + ")";
+    } else {
+        s += " full state";
+    }
     s += ", save " + format_duration(o.risk.save) + ", every " + format_duration(o.risk.interval) +
          " (Daly)";
     if (c.nodes > 1 && x.request.job.copies == 1) s += ", async and sharded to NVMe then S3";

@@ -4,41 +4,22 @@
 #include <cmath>
 
 #include "trainyard/base/text.hpp"
+#include "trainyard/perf/optimizer_state.hpp"
 #include "trainyard/plan/bill.hpp"
 
 namespace trainyard::plan {
 namespace {
 
 using workload::Method;
-using workload::Optimizer;
 
-/// Bytes per parameter of a full checkpoint: bf16 weights (2), fp32 master copy (4) and the
-/// optimizer's moments.
-double checkpoint_bytes_per_param(Optimizer o) {
-    switch (o) {
-        case Optimizer::adamw_fp32:
-            return 2 + 4 + 8;
-        case Optimizer::adamw_8bit:
-            return 2 + 4 + 2;
-        case Optimizer::adafactor:
-            return 2 + 4;
-        case Optimizer::adamw_bf16:
-        case Optimizer::sgd:
-        case Optimizer::muon:
-            return 2 + 4 + 4;
-    }
-    return 14;
+/// Bytes per trained parameter as kept in memory and in a checkpoint: two, or four in fp32 and
+/// tf32.
+double weight_bytes(const workload::Training& t) {
+    using catalog::Precision;
+    return t.precision == Precision::fp32 || t.precision == Precision::tf32 ? 4 : 2;
 }
 
-/// Adapters on every linear layer: rank * (in + out) parameters each (arXiv 2106.09685, sec. 4.1).
-double adapter_params(const workload::Model& m, int rank) {
-    const double h = m.hidden;
-    const double q = static_cast<double>(m.heads) * m.head_dim;
-    const double kv = static_cast<double>(m.kv_heads) * m.head_dim;
-    const double attention = (h + q) * 2 + (h + kv) * 2;
-    const double mlp = (m.gated_mlp ? 3.0 : 2.0) * (h + m.ffn_hidden);
-    return static_cast<double>(m.layers) * rank * (attention + mlp);
-}
+int rank_of(const workload::Training& t) { return t.lora ? t.lora->rank : workload::Lora{}.rank; }
 
 double bytes_per_token(const workload::Model& m, const Assumptions& a) {
     const double wide = a.number("data.bytes_per_token");
@@ -66,14 +47,14 @@ DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate
     n.dataset = dataset_size(job, work, a);
     const bool adapters = job.method == Method::lora || job.method == Method::qlora;
     const double trained =
-        adapters ? adapter_params(job.model, c.training.lora ? c.training.lora->rank : 16)
-                 : work.params;
-    const double each = checkpoint_bytes_per_param(c.training.optimizer);
+        adapters ? workload::count_adapters(job.model, rank_of(c.training)).total : work.params;
+    const double width = weight_bytes(c.training);
+    const double each = width + perf::optimizer_state_bytes(c.training.optimizer, width);
     n.checkpoint = trained * each * kByte;
     n.final_weights = 2 * trained * kByte;
     n.checkpoint_basis = format_count(trained) +
                          (adapters ? " adapter parameters x " : " parameters x ") +
-                         format_fixed(each, 0) + " B (bf16 weights, fp32 master, optimizer)";
+                         format_fixed(each, 0) + " B (weights, master copy, optimizer)";
     if (c.step > Seconds{}) {
         const double samples =
             c.training.global_batch *

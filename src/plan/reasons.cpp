@@ -5,15 +5,11 @@
 #include "context.hpp"
 #include "facts_state.hpp"
 #include "trainyard/base/text.hpp"
+#include "weighted.hpp"
 #include "words.hpp"
 
 namespace trainyard::plan {
 namespace {
-
-struct Weighted {
-    int weight = 0;
-    std::string text;
-};
 
 void cheapest_reason(const Context& x, std::vector<Weighted>& out) {
     const Option* next = nullptr;
@@ -201,11 +197,7 @@ std::vector<std::string> reasons_of(const Context& x) {
     mapping_reason(x, all);
     speed_reason(x, all);
     work_reason(x, all);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Weighted& a, const Weighted& b) { return a.weight > b.weight; });
-    std::vector<std::string> out;
-    for (Weighted& w : all) out.push_back(std::move(w.text));
-    return out;
+    return heaviest_first(std::move(all));
 }
 
 }  // namespace trainyard::plan

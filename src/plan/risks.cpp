@@ -5,15 +5,11 @@
 #include "context.hpp"
 #include "facts_price.hpp"
 #include "trainyard/base/text.hpp"
+#include "weighted.hpp"
 #include "words.hpp"
 
 namespace trainyard::plan {
 namespace {
-
-struct Weighted {
-    int weight = 0;
-    std::string text;
-};
 
 void capacity_risk(const Context& x, std::vector<Weighted>& out) {
     const Offer& o = x.chosen->offer;
@@ -143,11 +139,7 @@ std::vector<std::string> risks_of(const Context& x) {
     scaling_risk(x, all);
     failure_risk(x, all);
     device_risk(x, all);
-    std::stable_sort(all.begin(), all.end(),
-                     [](const Weighted& a, const Weighted& b) { return a.weight > b.weight; });
-    std::vector<std::string> out;
-    for (Weighted& w : all) out.push_back(std::move(w.text));
-    return out;
+    return heaviest_first(std::move(all));
 }
 
 }  // namespace trainyard::plan

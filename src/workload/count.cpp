@@ -158,4 +158,48 @@ ParameterCount count_parameters(const Model& m) {
 
 double estimate_parameters(const Model& m) { return count<double>(m).total; }
 
+namespace {
+
+double attention_adapters(const Model& m) {
+    const double h = m.hidden;
+    if (m.mla) {
+        const LatentAttention& a = *m.mla;
+        const double qk = static_cast<double>(a.qk_nope_head_dim) + a.qk_rope_head_dim;
+        const double query = a.q_lora_rank > 0
+                                 ? (h + a.q_lora_rank) + (a.q_lora_rank + m.heads * qk)
+                                 : h + m.heads * qk;
+        const double latent = h + a.kv_lora_rank + a.qk_rope_head_dim;
+        const double unpacked = static_cast<double>(a.qk_nope_head_dim) + a.v_head_dim;
+        const double out = m.heads * static_cast<double>(a.v_head_dim) + h;
+        return query + latent + (a.kv_lora_rank + m.heads * unpacked) + out;
+    }
+    const double q = static_cast<double>(m.heads) * m.head_dim;
+    const double kv = static_cast<double>(m.kv_heads) * m.head_dim;
+    return 2 * (h + q) + 2 * (h + kv);
+}
+
+double mlp_adapters(const Model& m, double width) {
+    return width > 0 ? (m.gated_mlp ? 3.0 : 2.0) * (m.hidden + width) : 0;
+}
+
+}  // namespace
+
+AdapterCount count_adapters(const Model& m, int rank) {
+    AdapterCount c;
+    c.attention = rank * attention_adapters(m);
+    c.dense_mlp = rank * mlp_adapters(m, m.ffn_hidden);
+    c.total = m.layers * c.attention + m.dense_mlp_layers() * c.dense_mlp;
+    if (!m.moe) return c;
+    c.routed_expert = rank * mlp_adapters(m, m.moe->expert_ffn_hidden);
+    c.shared_expert = rank * mlp_adapters(m, m.moe->shared_ffn_hidden);
+    c.total += m.moe_layers() * (m.moe->experts * c.routed_expert + c.shared_expert);
+    return c;
+}
+
+std::string adapted_modules(const Model& m) {
+    if (!m.moe) return "attention and MLP of every layer";
+    return "attention and MLPs of every layer, each of " + std::to_string(m.moe->experts) +
+           " experts its own" + (m.moe->shared_ffn_hidden > 0 ? " and the shared one" : "");
+}
+
 }  // namespace trainyard::workload

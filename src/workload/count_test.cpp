@@ -118,5 +118,40 @@ TEST(CountParameters, OpaqueModelsHaveOnlyATotal) {
     EXPECT_EQ(p.attention, 0);
 }
 
+TEST(CountAdapters, Llama8bOnAllLinearLayers) {
+    // Published by everyone who fine-tunes it with rank 16: "trainable params: 41,943,040".
+    const AdapterCount a = count_adapters(llama_8b(), 16);
+    EXPECT_EQ(a.total, 41'943'040);
+    EXPECT_EQ(a.attention, 16 * (2 * (4096 + 4096) + 2 * (4096 + 1024)));
+    EXPECT_EQ(a.dense_mlp, 16 * 3 * (4096 + 14336));
+}
+
+TEST(CountAdapters, EveryExpertHasItsOwnOfItsOwnWidth) {
+    Model m = llama_8b();
+    m.moe = MixtureOfExperts{.experts = 64,
+                             .experts_per_token = 8,
+                             .expert_ffn_hidden = 1024,
+                             .shared_ffn_hidden = 2048,
+                             .dense_layers = 2};
+    const AdapterCount a = count_adapters(m, 4);
+    EXPECT_EQ(a.routed_expert, 4 * 3 * (4096 + 1024));
+    EXPECT_EQ(a.shared_expert, 4 * 3 * (4096 + 2048));
+    EXPECT_EQ(a.total,
+              32 * a.attention + 2 * a.dense_mlp + 30 * (64 * a.routed_expert + a.shared_expert));
+    EXPECT_NE(adapted_modules(m).find("each of 64 experts"), std::string::npos);
+}
+
+TEST(CountAdapters, LatentAttentionHasFiveMatrices) {
+    // DeepSeek V3's attention: hidden 7168, 128 heads, ranks 1536 and 512, head 128 + 64 and 128.
+    Model m;
+    m.layers = 1;
+    m.hidden = 7168;
+    m.heads = 128;
+    m.mla = LatentAttention{1536, 512, 128, 64, 128};
+    const double by_hand =
+        (7168 + 1536) + (1536 + 128 * 192) + (7168 + 576) + (512 + 128 * 256) + (128 * 128 + 7168);
+    EXPECT_EQ(count_adapters(m, 1).attention, by_hand);
+}
+
 }  // namespace
 }  // namespace trainyard::workload

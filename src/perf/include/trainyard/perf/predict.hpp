@@ -105,8 +105,8 @@ class Predictor {
     Predictor(Predictor&&) noexcept;
     Predictor& operator=(Predictor&&) noexcept;
 
-    /// Same model and accelerator, another size or fabric (keeps the memo of everything that does
-    /// not depend on it).
+    /// Same model, accelerator and fabric, another size. Layer times are kept as long as the
+    /// network between two devices stays the same (up to 16 nodes).
     void resize(int accelerators);
     /// Precondition: workload::check_mapping(model, t) is empty and t.parallel.devices() ==
     /// cluster.accelerators.

@@ -106,6 +106,20 @@ struct ParameterCount {
 };
 ParameterCount count_parameters(const Model& m);
 
+/// Trainable adapter parameters by place: rank x (in + out) for each adapted matrix
+/// (arXiv 2106.09685, section 4.1). Adapted are all linear layers of attention and MLPs, each
+/// routed and shared expert its own; not router, embedding and head.
+struct AdapterCount {
+    double attention = 0;      ///< one layer
+    double dense_mlp = 0;      ///< one dense layer
+    double routed_expert = 0;  ///< ONE routed expert
+    double shared_expert = 0;  ///< one MoE layer
+    double total = 0;
+};
+AdapterCount count_adapters(const Model& m, int rank);
+/// "attention and MLP of every layer", with the experts where there are some.
+std::string adapted_modules(const Model& m);
+
 /// The same sum in floating point: cannot overflow, so untrusted shapes are bounded with it before
 /// counting exactly.
 double estimate_parameters(const Model& m);
