@@ -57,6 +57,8 @@ class Policy {
     /// A new job starts: forget everything.
     virtual void begin(const View& first) = 0;
     virtual void decide(const View& view, Decision& decision) = 0;
+    /// Rebalance recommendations are played only for a policy that reads them.
+    virtual bool reads_rebalance() const { return false; }
 };
 
 struct PolicyInfo {

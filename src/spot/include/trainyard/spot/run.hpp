@@ -74,7 +74,9 @@ struct RunSpec {
     Seconds node_replacement;           ///< until a failed node is replaced, where capacity exists
     std::optional<Seconds> deadline;
     std::optional<Usd> budget;  ///< the run stops, saved, before it
-    Usd other;  ///< storage, data, head node: not simulated, added to the money of every run
+    Usd other;        ///< storage, data, head node: not simulated, added to the money of every run
+    Seconds give_up;  ///< wall time after which a run ends unfinished; 0: ten times the work or the
+                      ///< deadline, whichever is longer
     AwsRules rules;
     std::vector<Pool> pools;
     bool trace_from_start = false;  ///< replay begins at 0, not at a random place

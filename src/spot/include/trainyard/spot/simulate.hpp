@@ -50,6 +50,7 @@ struct RunResult {
     double spot_node_hours = 0;
     double on_demand_node_hours = 0;
     double reserved_node_hours = 0;
+    Seconds interval;  ///< the first cadence chosen; 0: no step was made
 };
 
 /// One entry of a sampled timeline.
