@@ -60,12 +60,21 @@ class LineReader {
     std::string_view line() const { return line_; }
     int number() const { return number_; }
     std::vector<Cell> cells() const;
+    Location place(std::string_view file, const Cell& cell) const;
 
   private:
     std::string_view rest_;
     std::string_view line_;
     int number_ = 0;
 };
+
+inline constexpr int kMaxNodes = 1'000'000;
+/// A whole number of nodes from 0 to kMaxNodes.
+std::optional<int> parse_nodes(std::string_view s);
+/// The pool has `nodes` from `at` (seconds, not before the last step); moves its end there.
+void set_step(PoolTrace& pool, double at, int nodes);
+/// Puts a step of no nodes at 0 before a series that begins later.
+void begin_at_zero(PoolTrace& pool);
 
 // JSON families: `root` is the parsed text.
 Result<TraceSet> import_series(const doc::Node& root, const ImportInput& in);

@@ -20,8 +20,6 @@ namespace {
 
 using doc::Node;
 
-constexpr int kMaxNodes = 1'000'000;
-
 const Node* at(const Node& root, const char* outer, const char* inner) {
     const Node* n = root.find(outer);
     return n == nullptr ? nullptr : n->find(inner);

@@ -48,6 +48,7 @@ struct PoolProcess {
                                           1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1, 1};
     PriceProcess price;
     ProcessSource source;
+    int gang = 1;  ///< nodes together that it was fitted for
 };
 
 }  // namespace trainyard::spot
