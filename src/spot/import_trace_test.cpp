@@ -109,11 +109,13 @@ TEST(ImportTrace, AwsPrices) {
     const auto set = read(
         R"({"SpotPriceHistory": [
           {"AvailabilityZone": "us-east-2a", "InstanceType": "p3.2xlarge",
-           "ProductDescription": "Linux/UNIX", "SpotPrice": "0.94", "Timestamp": "2020-03-23T10:00:00Z"},
+           "ProductDescription": "Linux/UNIX", "SpotPrice": "0.94",
+           "Timestamp": "2020-03-23T10:00:00Z"},
           {"AvailabilityZone": "us-east-2a", "InstanceType": "p3.2xlarge",
            "ProductDescription": "Windows", "SpotPrice": "9", "Timestamp": "2020-03-23T09:30:00Z"},
           {"AvailabilityZone": "us-east-2a", "InstanceType": "p3.2xlarge",
-           "ProductDescription": "Linux/UNIX", "SpotPrice": "0.93", "Timestamp": "2020-03-23T09:00:00Z"}]})",
+           "ProductDescription": "Linux/UNIX", "SpotPrice": "0.93",
+           "Timestamp": "2020-03-23T09:00:00Z"}]})",
         "prices.json");
     ASSERT_EQ(set.prices.size(), 1U);
     EXPECT_EQ(set.prices[0].name, "us-east-2a_p3.2xlarge");
