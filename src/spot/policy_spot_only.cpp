@@ -10,8 +10,7 @@ class SpotOnly final : public Policy {
   public:
     void begin(const View& /*first*/) override {}
     void decide(const View& view, Decision& decision) override {
-        const int got = fill(view, Purchase::spot, view.nodes, decision);
-        if (got < view.min_nodes) clear(decision);
+        spot_gang(view, decision, cheaper);
     }
 };
 
