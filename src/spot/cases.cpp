@@ -191,6 +191,7 @@ int TickTrace::run_at(int tick) const {
 }
 
 CaseResult play_case(const Case& job, const TickTrace& trace, const CasePrices& prices) {
+    if (job.policy == "optimal") return optimal_case(job, trace, prices);
     if (const auto rule = rule_of(job.policy)) return play_by_changes(job, trace, prices, *rule);
     const auto policy = make_policy(job.policy);
     TRAINYARD_ASSERT(policy != nullptr, "read_cases refuses unknown policies");

@@ -133,6 +133,7 @@ class CaseReader {
 std::vector<std::string> case_policies() {
     std::vector<std::string> names;
     for (const PolicyInfo& info : policies()) names.push_back(info.name);
+    names.emplace_back("optimal");
     return names;
 }
 
