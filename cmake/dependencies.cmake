@@ -6,6 +6,8 @@ find_package(fmt 9 REQUIRED)                      # text formatting; GCC 12 has 
 find_package(yaml-cpp REQUIRED)                   # YAML parsing; only src/doc/yaml.cpp includes it
 find_package(nlohmann_json 3.11 REQUIRED)         # JSON tokens (SAX); only src/doc/json.cpp includes it
 find_package(CLI11 REQUIRED)                      # command line; only src/cli/parse.cpp includes it
+# Charts of the HTML report (Chart.js 3.9, MIT licence); its text goes into the binary and from there into the page.
+find_file(TRAINYARD_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js REQUIRED)
 find_package(Threads REQUIRED)                    # the plan search uses every core
 if(TRAINYARD_UNIT_TESTS)
   find_package(GTest 1.12 REQUIRED)               # unit tests

@@ -24,7 +24,8 @@
 
 namespace trainyard::cli {
 
-enum class Outcome { done = 0, answered_no = 1 };
+/// interrupted: Ctrl-C; what was printed is marked partial.
+enum class Outcome { done = 0, answered_no = 1, interrupted = 130 };
 
 struct Option {
     enum class Kind {

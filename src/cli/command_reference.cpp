@@ -79,6 +79,8 @@ std::string exit_codes_page() {
          "a file, the disk or the network failed; the same command may work later"},
         {static_cast<int>(ErrorKind::bug), "internal error",
          "a bug of trainyard; please report it"},
+        {static_cast<int>(Outcome::interrupted), "interrupted",
+         "Ctrl-C during `simulate`: what was played so far is printed, marked partial"},
     };
     std::string out = fmt::format("{}{}", kNotice, kExitCodesIntro);
     for (const ExitCode& code : kCodes) {

@@ -1,34 +1,102 @@
-// trainyard simulate: plays jobs on spot capacity.
+// trainyard simulate: plays a run many times and says when it ends, what it costs and how sure that
+// is.
+
+#include <algorithm>
 
 #include "command.hpp"
-#include "simulate_cases.hpp"
+#include "simulate_chart.hpp"
+#include "simulate_options.hpp"
+#include "simulate_progress.hpp"
+#include "simulate_report.hpp"
+#include "simulate_study.hpp"
+#include "trainyard/base/text.hpp"
+#include "trainyard/sys/environment.hpp"
 
 namespace trainyard::cli {
 
 namespace {
 
+/// The first of the three that is set and not empty decides (POSIX).
+bool is_utf8_locale() {
+    for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
+        const std::string value = to_lower(sys::get_env(name).value_or(""));
+        if (value.empty()) continue;
+        return value.find("utf-8") != std::string::npos || value.find("utf8") != std::string::npos;
+    }
+    return false;
+}
+
+bool is_no(const SimulateRequest& request, const spot::Summary& s) {
+    return std::any_of(request.fail_on.begin(), request.fail_on.end(), [&](const FailOn& f) {
+        return 1 - (f.late ? s.meets_deadline : s.meets_budget) > f.allowed_share;
+    });
+}
+
+Result<Outcome> show(const Args& args, const SimulateRequest& request, const Study& study, Io& io) {
+    const bool json = args.flag("json");
+    const bool html = args.given("html");
+    const doc::Node data = json || html ? simulate_json(request, study, io) : doc::Node();
+    if (html) {
+        auto written = sys::write_file(args.text("html"), simulate_html(data));
+        if (!written) return written.error();
+    }
+    if (json) {
+        io.out << doc::write_json(data);
+    } else {
+        const std::string text = simulate_text(request, study, io);
+        io.out << (is_utf8_locale() ? text : to_ascii(text));
+    }
+    if (study.partial) return Outcome::interrupted;
+    return is_no(request, study.main) ? Outcome::answered_no : Outcome::done;
+}
+
 Result<Outcome> run_simulate(const Args& args, Io& io) {
-    if (args.given("cases")) return run_simulate_cases(args, io);
-    Diagnostic d;
-    d.what = "nothing to simulate";
-    d.fix = "give --cases FILE --trace DIR; `trainyard simulate --help` has examples";
-    return Error{ErrorKind::usage, {std::move(d)}};
+    auto request = simulate_request(args, io.today);
+    if (!request) return request.error();
+    io.report(request->notes);
+    InterruptGuard interrupt;
+    ProgressBar bar(io.err, sys::is_terminal(sys::Stream::err));
+    auto study =
+        make_study(*request, {interrupt.flag(), [&bar](double share) { bar.show(share); }});
+    if (!study) return study.error();
+    if (study->main.runs == 0) {
+        io.err << "trainyard: stopped before the first runs were played\n";
+        return Outcome::interrupted;
+    }
+    return show(args, *request, *study, io);
+}
+
+std::vector<Option> all_options() {
+    std::vector<Option> all = simulate_play_options();
+    for (Option& o : simulate_job_options()) all.push_back(std::move(o));
+    return all;
 }
 
 }  // namespace
 
 Command simulate_command() {
-    std::vector<Option> options = simulate_cases_options();
-    options.push_back({.name = "json",
-                       .kind = Option::Kind::flag,
-                       .help = "print JSON, schema trainyard.simulate-cases"});
-    return {.name = "simulate",
-            .summary = "Play jobs on spot capacity: cost and time by policy",
-            .examples = {{"trainyard simulate --cases cases.csv --trace traces/",
-                          "many one-node jobs, each on the trace of its zone"}},
-            .options = std::move(options),
-            .positionals = {},
-            .run = run_simulate};
+    return {
+        .name = "simulate",
+        .summary = "Play a run many times: when it ends, what it costs, how sure that is",
+        .description =
+            "Plays interruptions, waits for capacity, checkpoints, restarts and the billing "
+            "rules of EC2, and compares policies (which nodes to hold) and checkpoint "
+            "cadences under the same luck. JOB is a plan.json (trainyard plan --json) or "
+            "anything that `trainyard plan` takes. Ctrl-C prints what there is so far, marked "
+            "partial, and exits with 130.",
+        .examples =
+            {{"trainyard simulate job.yaml", "Will it be done in time, for how much?"},
+             {"trainyard simulate plan.json --policy up,on_demand --runs 100k",
+              "These two policies, sampled finely"},
+             {"trainyard simulate plan.json --trace traces/us-west-2a_v100_8 --html report.html",
+              "Replay recorded capacity and write a page with charts"},
+             {"trainyard simulate plan.json --cadence fixed:5m --rules",
+              "Is saving every five minutes right, and what are the rules of EC2 worth?"},
+             {"trainyard simulate plan.json --fail-on late:0.05,over-budget --json",
+              "A gate for a pipeline"}},
+        .options = all_options(),
+        .positionals = {{.name = "job", .help = "plan.json, job.yaml, config.json or a model"}},
+        .run = run_simulate};
 }
 
 }  // namespace trainyard::cli
