@@ -5,6 +5,7 @@
 
 #include "command.hpp"
 #include "simulate_chart.hpp"
+#include "simulate_guide.hpp"
 #include "simulate_options.hpp"
 #include "simulate_progress.hpp"
 #include "simulate_report.hpp"
@@ -50,7 +51,31 @@ Result<Outcome> show(const Args& args, const SimulateRequest& request, const Stu
     return is_no(request, study.main) ? Outcome::answered_no : Outcome::done;
 }
 
+Result<Outcome> run_guide(const Args& args, Io& io) {
+    Args::Mistakes mistakes;
+    const auto runs = args.integer("runs", 1, 10'000'000, mistakes);
+    if (!mistakes.empty()) return bad_input(std::move(mistakes));
+    InterruptGuard interrupt;
+    ProgressBar bar(io.err, sys::is_terminal(sys::Stream::err));
+    auto claims = play_guide(io.today, static_cast<std::uint64_t>(*runs),
+                             {interrupt.flag(), [&bar](double share) { bar.show(share); }});
+    if (!claims) return claims.error();
+    const std::string text = args.flag("markdown") ? guide_markdown(*claims) : guide_text(*claims);
+    io.out << (is_utf8_locale() ? text : to_ascii(text));
+    return interrupt.flag()->load() ? Outcome::interrupted : Outcome::done;
+}
+
+Error no_job() {
+    Diagnostic d;
+    d.where.file = "trainyard simulate";
+    d.what = "<job> is missing";
+    d.fix = "name a plan.json, a job.yaml, a config.json or a model; see trainyard simulate --help";
+    return {ErrorKind::usage, {std::move(d)}};
+}
+
 Result<Outcome> run_simulate(const Args& args, Io& io) {
+    if (args.flag("guide")) return run_guide(args, io);
+    if (!args.given("job")) return no_job();
     auto request = simulate_request(args, io.today);
     if (!request) return request.error();
     io.report(request->notes);
@@ -68,6 +93,12 @@ Result<Outcome> run_simulate(const Args& args, Io& io) {
 
 std::vector<Option> all_options() {
     std::vector<Option> all = simulate_play_options();
+    all.push_back({.name = "guide",
+                   .kind = Option::Kind::flag,
+                   .help = "the guide's claims on spot beside what we compute (docs/guide.md)"});
+    all.push_back({.name = "markdown",
+                   .kind = Option::Kind::flag,
+                   .help = "with --guide: print a Markdown page"});
     for (Option& o : simulate_job_options()) all.push_back(std::move(o));
     return all;
 }
@@ -95,7 +126,9 @@ Command simulate_command() {
              {"trainyard simulate plan.json --fail-on late:0.05,over-budget --json",
               "A gate for a pipeline"}},
         .options = all_options(),
-        .positionals = {{.name = "job", .help = "plan.json, job.yaml, config.json or a model"}},
+        .positionals = {{.name = "job",
+                         .help = "plan.json, job.yaml, config.json or a model",
+                         .min = 0}},
         .run = run_simulate};
 }
 

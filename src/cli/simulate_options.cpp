@@ -89,6 +89,15 @@ void read_cadence(const Args& args, spot::Checkpoints& checkpoints, Mistakes& mi
     checkpoints.interval = choice->interval;
 }
 
+void read_save_time(const Args& args, spot::Checkpoints& checkpoints, Mistakes& mistakes) {
+    const auto time = args.duration("save-time", mistakes);
+    if (!time) return;
+    const Seconds upload = checkpoints.persist - checkpoints.blocking;
+    checkpoints.blocking = *time;
+    checkpoints.persist = *time + upload;
+    if (checkpoints.on_notice > Seconds{}) checkpoints.on_notice = checkpoints.persist;
+}
+
 void read_restore(const Args& args, spot::Checkpoints& checkpoints, Mistakes& mistakes) {
     if (!args.given("restore")) return;
     const std::string text = args.text("restore");
@@ -302,6 +311,7 @@ std::vector<Option> simulate_play_options() {
          .value_name = "HOW",
          .help = "how often to save, default daly",
          .hints = {"fixed:5m", "young", "daly", "best", "age"}},
+        text("save-time", "TIME", "the run stands still this long at each save, not as planned"),
         {.name = "restore",
          .kind = Option::Kind::text,
          .value_name = "FROM",
@@ -345,6 +355,7 @@ Result<SimulateRequest> simulate_request(const Args& args, const std::string& to
     Mistakes mistakes;
     read_policies(args, r, mistakes);
     read_cadence(args, spec.checkpoints, mistakes);
+    read_save_time(args, spec.checkpoints, mistakes);
     read_restore(args, spec.checkpoints, mistakes);
     read_elastic(args, spec, mistakes);
     read_rules(args, spec.rules, mistakes);

@@ -16,43 +16,11 @@ namespace {
 
 using spot::Summary;
 
-constexpr std::size_t kColumns = 100;
 constexpr std::size_t kBar = 30;
 constexpr int kRows = 12;
 
 std::string days(double hours) { return format_duration(hours * kHour); }
 std::string dollars(Usd amount) { return dollar_words(amount / kUsd); }
-
-/// Breaks `text` at blanks (never before "%") into lines of at most kColumns; the first begins with
-/// `lead`, the others are indented.
-std::string wrapped(const std::string& lead, const std::string& text) {
-    const std::string indent(display_width(lead), ' ');
-    std::string out;
-    std::string line = lead;
-    bool fresh = true;
-    const auto words = split(text, ' ');
-    for (std::size_t i = 0; i < words.size(); ++i) {
-        std::string word(words[i]);
-        while (i + 1 < words.size() && words[i + 1].starts_with('%'))
-            word += " " + std::string(words[++i]);
-        if (!fresh && display_width(line) + 1 + display_width(word) > kColumns) {
-            out += line + "\n";
-            line = indent;
-            fresh = true;
-        }
-        line += (fresh ? "" : " ") + word;
-        fresh = false;
-    }
-    return out + line + "\n";
-}
-
-std::string indented(const std::string& table) {
-    std::string out;
-    for (const std::string_view line : split(table, '\n')) {
-        if (!line.empty()) out += "  " + std::string(line) + "\n";
-    }
-    return out;
-}
 
 /// "99.3 % (95 %: 98.9 % to 99.5 %)": the second is what another seed could have given.
 std::string kept_words(double share, std::uint64_t runs) {

@@ -139,12 +139,6 @@ std::optional<Error> play_changes(const std::vector<Change>& changes, const std:
     return std::nullopt;
 }
 
-std::string first_words(const Error& e) {
-    if (e.diagnostics.empty()) return "refused";
-    const Diagnostic& d = e.diagnostics.front();
-    return d.why.empty() ? d.what : d.what + ": " + d.why;
-}
-
 void play_policies(const SimulateRequest& r, Player& player, Study& study) {
     study.policies = {study.main};
     for (std::size_t i = 1; i < r.policies.size() && !player.stopped(); ++i) {
@@ -259,6 +253,12 @@ Result<Study> make_study(const SimulateRequest& request, const StudyHooks& hooks
     }
     study.partial = study.main.partial || player.stopped();
     return study;
+}
+
+std::string first_words(const Error& e) {
+    if (e.diagnostics.empty()) return "refused";
+    const Diagnostic& d = e.diagnostics.front();
+    return d.why.empty() ? d.what : d.what + ": " + d.why;
 }
 
 bool is_sure(const Summary& s) {

@@ -65,6 +65,9 @@ struct StudyHooks {
 
 Result<Study> make_study(const SimulateRequest& request, const StudyHooks& hooks);
 
+/// The first mistake in a line.
+std::string first_words(const Error& e);
+
 /// Both limits kept in at least kSureShare of the runs, and the job finished in as many.
 bool is_sure(const spot::Summary& s);
 /// Standard error of the mean cost, from the histogram.

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "table.hpp"
 #include "trainyard/base/text.hpp"
 
 namespace trainyard::cli {
@@ -15,6 +16,7 @@ using spot::Summary;
 
 /// Cheaper by less than this is the same.
 constexpr double kWorthIt = 0.02;
+constexpr std::size_t kColumns = 100;
 
 std::string days(double hours) { return format_duration(hours * kHour); }
 
@@ -220,6 +222,35 @@ std::string_view to_string(spot::RestoreFrom r) {
             return "peer";
     }
     return "";
+}
+
+std::string wrapped(const std::string& lead, const std::string& text) {
+    const std::string indent(display_width(lead), ' ');
+    std::string out;
+    std::string line = lead;
+    bool fresh = true;
+    const auto words = split(text, ' ');
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        std::string word(words[i]);
+        while (i + 1 < words.size() && words[i + 1].starts_with('%'))
+            word += " " + std::string(words[++i]);
+        if (!fresh && display_width(line) + 1 + display_width(word) > kColumns) {
+            out += line + "\n";
+            line = indent;
+            fresh = true;
+        }
+        line += (fresh ? "" : " ") + word;
+        fresh = false;
+    }
+    return out + line + "\n";
+}
+
+std::string indented(const std::string& table) {
+    std::string out;
+    for (const std::string_view line : split(table, '\n')) {
+        if (!line.empty()) out += "  " + std::string(line) + "\n";
+    }
+    return out;
 }
 
 std::string dollar_words(double usd) {

@@ -48,6 +48,12 @@ std::string_view to_string(spot::Ending e);
 std::string_view to_string(spot::Purchase p);
 std::string_view to_string(spot::RestoreFrom r);
 
+/// Breaks `text` at blanks (never before "%") into lines of at most 100 columns; the first begins
+/// with `lead`, the others are indented.
+std::string wrapped(const std::string& lead, const std::string& text);
+/// Every line of a table moved two blanks to the right.
+std::string indented(const std::string& table);
+
 std::string dollar_words(double usd);     ///< "$7,129"; cents only below $100
 std::string share_words(double share);    ///< "99.3 %", "100 %", "< 0.1 %"
 std::string runs_words(std::uint64_t n);  ///< "10,000"
