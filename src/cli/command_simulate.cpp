@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "simulate_cases.hpp"
 #include "simulate_chart.hpp"
 #include "simulate_guide.hpp"
 #include "simulate_options.hpp"
@@ -60,8 +61,12 @@ Result<Outcome> run_guide(const Args& args, Io& io) {
     auto claims = play_guide(io.today, static_cast<std::uint64_t>(*runs),
                              {interrupt.flag(), [&bar](double share) { bar.show(share); }});
     if (!claims) return claims.error();
-    const std::string text = args.flag("markdown") ? guide_markdown(*claims) : guide_text(*claims);
-    io.out << (is_utf8_locale() ? text : to_ascii(text));
+    if (args.flag("markdown")) {
+        io.out << guide_markdown(*claims);
+    } else {
+        const std::string text = guide_text(*claims);
+        io.out << (is_utf8_locale() ? text : to_ascii(text));
+    }
     return interrupt.flag()->load() ? Outcome::interrupted : Outcome::done;
 }
 
@@ -75,6 +80,7 @@ Error no_job() {
 
 Result<Outcome> run_simulate(const Args& args, Io& io) {
     if (args.flag("guide")) return run_guide(args, io);
+    if (args.given("cases")) return run_simulate_cases(args, io);
     if (!args.given("job")) return no_job();
     auto request = simulate_request(args, io.today);
     if (!request) return request.error();
@@ -93,6 +99,11 @@ Result<Outcome> run_simulate(const Args& args, Io& io) {
 
 std::vector<Option> all_options() {
     std::vector<Option> all = simulate_play_options();
+    // --trace and --threads mean the same to both.
+    for (Option& o : simulate_cases_options()) {
+        const auto same = [&o](const Option& known) { return known.name == o.name; };
+        if (std::none_of(all.begin(), all.end(), same)) all.push_back(std::move(o));
+    }
     all.push_back({.name = "guide",
                    .kind = Option::Kind::flag,
                    .help = "the guide's claims on spot beside what we compute (docs/guide.md)"});

@@ -240,9 +240,9 @@ Result<SimulateRequest> read_input(const Args& args, const std::string& today) {
     r.job_word = args.text("job");
     if (!args.given("trace")) return r;
     spot::ImportOptions options;
-    if (args.given("convention")) {
-        options.convention = args.text("convention") == "preempted" ? spot::Convention::preempted
-                                                                    : spot::Convention::available;
+    if (args.given("ones")) {
+        options.convention = args.text("ones") == "preempted" ? spot::Convention::preempted
+                                                              : spot::Convention::available;
     }
     auto traces = read_traces(args.text("trace"), options);
     if (!traces) return traces.error();
@@ -321,18 +321,13 @@ std::vector<Option> simulate_play_options() {
         text("trace", "FILE",
              "recorded spot capacity, or a directory of such files, in place of "
              "the assumed process"),
-        {.name = "convention",
-         .kind = Option::Kind::text,
-         .value_name = "WORD",
-         .help = "what 1 means in the trace",
-         .choices = {"available", "preempted"}},
         flag("trace-prices", "use the trace's prices, not the plan's"),
         flag("from-start", "replay the trace from its first sample, not from a random place"),
     };
     for (Option& o : rule_options()) all.push_back(std::move(o));
     const std::vector<Option> rest = {
         text("seed", "N", "another seed, other luck", "1"),
-        text("threads", "N", "threads, default all cores"),
+        text("threads", "N", "0: one per core", "0"),
         flag("brief", "the verdict and its distributions only, no comparisons"),
         text("html", "FILE", "also write a self-contained report with charts"),
         {.name = "fail-on",
