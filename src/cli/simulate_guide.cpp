@@ -76,7 +76,11 @@ Result<std::vector<GuideClaim>> play_guide(const std::string& today, std::uint64
     for (GuideClaim& claim : claims) {
         for (GuideRun& run : claim.runs) {
             auto request = request_of(run.words, today);
-            if (!request) return request.error();
+            if (!request) {
+                run.refused = first_words(request.error());
+                done += 1;
+                continue;
+            }
             run.request = std::move(*request);
             spot::SimulateOptions options;
             options.runs = runs;

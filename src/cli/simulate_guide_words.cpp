@@ -44,6 +44,14 @@ std::string against(const Summary& s, const Summary& base) {
                        days(std::abs(longer)), longer >= 0 ? "longer" : "less");
 }
 
+std::vector<const GuideRun*> played_after_first(const GuideClaim& c) {
+    std::vector<const GuideRun*> out;
+    for (std::size_t i = 1; i < c.runs.size(); ++i) {
+        if (c.runs[i].summary) out.push_back(&c.runs[i]);
+    }
+    return out;
+}
+
 std::vector<std::string> about_saving(const GuideClaim& c) {
     std::vector<std::string> out;
     const Summary& base = *c.runs.front().summary;
@@ -59,9 +67,9 @@ std::vector<std::string> about_saving(const GuideClaim& c) {
             share_words(kSpotShare * discount), share_words(kClaimedSaving),
             share_words(kSpotShare), share_words(kClaimedSaving / kSpotShare)));
     }
-    for (std::size_t i = 1; i < c.runs.size(); ++i)
-        out.push_back(
-            fmt::format("Played, {}: {}.", c.runs[i].label, against(*c.runs[i].summary, base)));
+    for (const GuideRun* run : played_after_first(c))
+        out.push_back(fmt::format("Played, {}: {}.", run->label, against(*run->summary, base)));
+    if (c.runs.size() < 2 || !c.runs[1].summary) return out;
     const double played = saving(*c.runs[1].summary, base);
     const double off = played - kClaimedSaving;
     out.push_back(std::abs(off) <= kNear
@@ -76,6 +84,7 @@ std::vector<std::string> about_rate(const GuideClaim& c) {
     std::vector<std::string> out;
     for (const GuideRun& run : c.runs) {
         const spot::Pool* cheap = pool_of(run, spot::Purchase::spot);
+        if (!run.summary) continue;
         const Summary& s = *run.summary;
         if (s.on_demand_share > 0.5 || cheap == nullptr || !cheap->process) continue;
         const spot::Weibull& up = cheap->process->up;
@@ -120,10 +129,10 @@ std::vector<std::string> about_cadence(const GuideClaim& c) {
 std::vector<std::string> about_availability(const GuideClaim& c) {
     std::vector<std::string> out;
     const Summary& base = *c.runs.front().summary;
-    for (std::size_t i = 1; i < c.runs.size(); ++i) {
-        const Summary& s = *c.runs[i].summary;
+    for (const GuideRun* run : played_after_first(c)) {
+        const Summary& s = *run->summary;
         out.push_back(fmt::format("Played, {}: {}; {} of the time is spent waiting for capacity.",
-                                  c.runs[i].label, against(s, base),
+                                  run->label, against(s, base),
                                   share_words(s.mean_time.waiting / s.mean_time.wall())));
     }
     const Seconds work = c.runs.front().request.input.run.spec.work;
@@ -141,11 +150,10 @@ std::vector<std::string> about_availability(const GuideClaim& c) {
 std::vector<std::string> about_resize(const GuideClaim& c) {
     std::vector<std::string> out;
     const Summary& base = *c.runs.front().summary;
-    for (std::size_t i = 1; i < c.runs.size(); ++i) {
-        const Summary& s = *c.runs[i].summary;
-        out.push_back(fmt::format("{}: {}; goodput {} against {}.", c.runs[i].label,
-                                  against(s, base), share_words(s.goodput),
-                                  share_words(base.goodput)));
+    for (const GuideRun* run : played_after_first(c)) {
+        const Summary& s = *run->summary;
+        out.push_back(fmt::format("{}: {}; goodput {} against {}.", run->label, against(s, base),
+                                  share_words(goodput_of(s)), share_words(goodput_of(base))));
     }
     return out;
 }
@@ -159,7 +167,7 @@ std::vector<std::string> cells(const GuideRun& run, const Summary* base) {
             days(s.hours.p90),
             dollar_words(s.usd.mean),
             saved,
-            share_words(s.goodput),
+            share_words(goodput_of(s)),
             fmt::format("{:.1f}", s.mean_interruptions)};
 }
 

@@ -66,10 +66,10 @@ Node summary(const Summary& s) {
     n.set("cost_standard_error_usd", usd_standard_error(s));
     n.set("on_time", kept(s.meets_deadline, s.runs));
     n.set("in_budget", kept(s.meets_budget, s.runs)).set("finished", kept(s.finished, s.runs));
-    n.set("certainty", to_string(certainty_of(s))).set("goodput", s.goodput);
+    n.set("certainty", to_string(certainty_of(s))).set("goodput", goodput_of(s));
     n.set("mean_time_s", time_split(s.mean_time)).set("mean_cost_usd", money_split(s.mean_money));
     n.set("mean_interruptions", s.mean_interruptions).set("mean_failures", s.mean_failures);
-    n.set("on_demand_share", s.on_demand_share);
+    n.set("mean_goodput_of_runs", s.goodput).set("on_demand_share", s.on_demand_share);
     n.set("checkpoint_interval_s", seconds(s.interval));
     n.set("unseed", fmt::format("{:016x}", s.unseed));
     return n;

@@ -64,17 +64,18 @@ std::string part_line(const std::string& name, const std::string& value, double 
 std::string breakdown(const Summary& s, const Io& io) {
     std::string out = "\n" +
                       io.paint(Tone::bold, fmt::format("Where the time went: goodput {}",
-                                                       share_words(s.goodput))) +
+                                                       share_words(goodput_of(s)))) +
                       "\n";
     for (const TimePart& p : time_parts(s.mean_time)) {
         if (p.time <= Seconds{}) continue;
         out += part_line(p.name, format_duration(p.time), p.share);
     }
-    out += fmt::format("  {:.1f} interruptions per run", s.mean_interruptions);
+    std::string stops = fmt::format("{:.1f} interruptions per run", s.mean_interruptions);
     if (s.mean_failures > 0.005)
-        out += fmt::format(", {:.2g} of them hardware failures", s.mean_failures);
-    out += fmt::format("; saved every {}; {} of the node-hours on demand\n",
-                       format_duration(s.interval), share_words(s.on_demand_share));
+        stops += fmt::format(", {:.2g} of them hardware failures", s.mean_failures);
+    stops += fmt::format("; saved every {}; {} of the node-hours on demand",
+                         format_duration(s.interval), share_words(s.on_demand_share));
+    out += wrapped("  ", stops);
     const Usd total = s.mean_money.total();
     if (total <= Usd{}) return out;
     out += "\n" + io.paint(Tone::bold, "Where the money went") + "\n";
@@ -150,7 +151,7 @@ std::string policy_table(const SimulateRequest& r, const Study& study, const Io&
         table.add({(main ? "> " : "  ") + s.policy, days(s.hours.p50), days(s.hours.p90),
                    dollar_words(s.usd.p50), dollar_words(s.usd.p90),
                    spec.deadline ? share_words(s.meets_deadline) : "-",
-                   spec.budget ? share_words(s.meets_budget) : "-", share_words(s.goodput),
+                   spec.budget ? share_words(s.meets_budget) : "-", share_words(goodput_of(s)),
                    share_words(s.on_demand_share), fmt::format("{:.1f}", s.mean_interruptions)});
     }
     out += table.text();
@@ -183,7 +184,7 @@ std::string cadence_table(const SimulateRequest& r, const Study& study, const Io
         table.add({(row.name == own ? "> " : "  ") + row.name, format_duration(s.interval),
                    days(s.hours.p50), dollar_words(s.usd.mean),
                    share_words(s.mean_time.lost / wall), share_words(s.mean_time.checkpoint / wall),
-                   share_words(s.goodput)});
+                   share_words(goodput_of(s))});
     }
     return out + table.text() + refused;
 }

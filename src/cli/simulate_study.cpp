@@ -18,6 +18,7 @@ using spot::Summary;
 
 const char* const kCadences[] = {"fixed:5m", "young", "daly", "best", "age"};
 constexpr int kCurvePoints = 13;
+constexpr std::size_t kMostLuck = 5;
 /// Of the search for a run near the median.
 constexpr std::uint64_t kSampleTries = 200;
 
@@ -97,7 +98,7 @@ std::vector<Change> rule_changes(const RunSpec& spec) {
 }
 
 /// What the assumed spot process may have wrong, each way by a factor of two.
-std::vector<Change> luck_changes(const RunSpec& spec) {
+std::vector<Change> luck_changes(const RunSpec& spec, const Summary& main) {
     const bool modelled = std::any_of(spec.pools.begin(), spec.pools.end(),
                                       [](const spot::Pool& p) { return p.process.has_value(); });
     std::vector<Change> all;
@@ -111,15 +112,15 @@ std::vector<Change> luck_changes(const RunSpec& spec) {
                 p.process->down.scale *= down;
             }
         };
-        scaled("interruptions_twice", "interruptions twice as often", 0.5, 1);
-        scaled("interruptions_half", "interruptions half as often", 2, 1);
+        scaled("interruptions_twice", "interruptions come twice as often", 0.5, 1);
+        scaled("interruptions_half", "interruptions come half as often", 2, 1);
         scaled("waits_twice", "capacity stays away twice as long", 1, 2);
     }
     if (spec.failures_per_node_hour > 0) {
         all.push_back(change(spec, "failures_twice", "hardware fails twice as often"));
         all.back().spec.failures_per_node_hour *= 2;
     }
-    if (has(spec, spot::Purchase::on_demand) && spec.rules.on_demand_refused <= 0) {
+    if (main.on_demand_share > 0 && spec.rules.on_demand_refused <= 0) {
         all.push_back(
             change(spec, "on_demand_refused", "half of the on-demand launches find no capacity"));
         all.back().spec.rules.on_demand_refused = 0.5;
@@ -220,9 +221,10 @@ void sample_run(const SimulateRequest& r, Study& study) {
     study.sample = std::move(best);
 }
 
-std::size_t parts_of(const SimulateRequest& r, std::size_t changes) {
-    std::size_t parts = 1 + changes;
-    if (r.compare) parts += r.policies.size() - 1 + std::size(kCadences);
+/// How many things are played, at most.
+std::size_t parts_of(const SimulateRequest& r, std::size_t rules) {
+    std::size_t parts = 1 + rules;
+    if (r.compare) parts += r.policies.size() - 1 + std::size(kCadences) + kMostLuck;
     if (r.curve) parts += kCurvePoints;
     return parts;
 }
@@ -233,8 +235,7 @@ Result<Study> make_study(const SimulateRequest& request, const StudyHooks& hooks
     const RunSpec& spec = request.input.run.spec;
     const std::string& policy = request.policies.front();
     const auto rules = request.rules ? rule_changes(spec) : std::vector<Change>{};
-    const auto luck = request.compare ? luck_changes(spec) : std::vector<Change>{};
-    Player player(request, hooks, parts_of(request, rules.size() + luck.size()));
+    Player player(request, hooks, parts_of(request, rules.size()));
     auto main = player.play(spec, policy);
     if (!main) return main.error();
     Study study;
@@ -245,6 +246,7 @@ Result<Study> make_study(const SimulateRequest& request, const StudyHooks& hooks
             play_cadences(request, player, study);
         }
         if (auto error = play_changes(rules, policy, player, study.rules)) return *error;
+        const auto luck = request.compare ? luck_changes(spec, study.main) : std::vector<Change>{};
         if (auto error = play_changes(luck, policy, player, study.what_ifs)) return *error;
         if (request.curve) {
             play_curve(request, player, study);
@@ -266,6 +268,11 @@ bool is_sure(const Summary& s) {
            s.meets_budget >= kSureShare;
 }
 
+double goodput_of(const Summary& s) {
+    const Seconds wall = s.mean_time.wall();
+    return wall > Seconds{} ? s.mean_time.useful / wall : 0;
+}
+
 double usd_standard_error(const Summary& s) {
     double squares = 0;
     double count = 0;
@@ -284,7 +291,9 @@ ShareRange share_range(double share, std::uint64_t runs) {
     const double centre = share + z * z / (2 * n);
     const double away = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
     const double scale = 1 + z * z / n;
-    return {std::max(0.0, (centre - away) / scale), std::min(1.0, (centre + away) / scale)};
+    // At the ends the formula is exact, its arithmetic is not.
+    return {share <= 0 ? 0.0 : std::max(0.0, (centre - away) / scale),
+            share >= 1 ? 1.0 : std::min(1.0, (centre + away) / scale)};
 }
 
 }  // namespace trainyard::cli

@@ -102,13 +102,32 @@ void advise_cadence(const SimulateRequest& r, const Study& s, Advice& advice) {
     if (advice.next.empty()) advice.next = again(r, " --cadence " + best->name);
 }
 
+/// What being nearly certain of the deadline costs.
+void advise_insurance(const SimulateRequest& r, const Study& s, Advice& advice) {
+    constexpr double kNearlyCertain = 0.99;
+    const auto safe = [](const Summary& p) {
+        return is_sure(p) && p.meets_deadline >= kNearlyCertain;
+    };
+    if (!has_deadline(r) || !is_sure(s.main) || safe(s.main)) return;
+    const Summary* best = nullptr;
+    for (const Summary& p : s.policies) {
+        if (safe(p) && (best == nullptr || p.usd.mean < best->usd.mean)) best = &p;
+    }
+    if (best == nullptr) return;
+    const double more = best->usd.mean - s.main.usd.mean;
+    advice.lines.push_back(
+        fmt::format("Surer: --policy {} is on time in {} and costs {} {} ({}) on average.",
+                    best->policy, share_words(best->meets_deadline), dollar_words(std::abs(more)),
+                    more < 0 ? "less" : "more", share_words(std::abs(more) / s.main.usd.mean)));
+}
+
 /// Whether the answer turns on what nobody knows.
 void advise_luck(const SimulateRequest& r, const Study& s, Advice& advice) {
     if (certainty_of(s.main) != Certainty::sure) return;
     for (const Variant& v : s.what_ifs) {
         if (certainty_of(v.summary) == Certainty::sure) continue;
         advice.lines.push_back(
-            fmt::format("Not safe if {}: then {}.", v.text, limit_words(r, v.summary)));
+            fmt::format("Not safe if {}: {}.", v.text, limit_words(r, v.summary)));
     }
 }
 
@@ -153,6 +172,7 @@ Advice advice_for(const SimulateRequest& r, const Study& study) {
     Advice advice;
     if (study.main.runs == 0) return advice;
     advise_policy(r, study, advice);
+    advise_insurance(r, study, advice);
     advise_cadence(r, study, advice);
     advise_luck(r, study, advice);
     if (advice.next.empty()) {
