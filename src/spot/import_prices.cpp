@@ -62,8 +62,8 @@ Result<Record> aws_record(const Node& entry) {
 }
 
 Result<PriceSeries> series_of(std::vector<Change> changes) {
-    std::stable_sort(changes.begin(), changes.end(),
-                     [](const Change& a, const Change& b) { return a.time < b.time; });
+    std::sort(changes.begin(), changes.end(),
+              [](const Change& a, const Change& b) { return a.time < b.time; });
     PriceSeries series;
     const double first = changes.front().time;
     series.first_utc = static_cast<std::int64_t>(first);

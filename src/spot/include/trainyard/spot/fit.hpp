@@ -45,7 +45,8 @@ struct KaplanMeier {
 KaplanMeier kaplan_meier(std::span<const Life> lives);
 
 /// Lives that began before the trace are left out. Nothing if fewer than five lives ended or all
-/// ended at one age. tick: sampling interval of the lives, 0 if they are exact.
+/// ended at one age. tick: sampling interval, n ticks then stand for all lives around that length;
+/// 0: times are exact.
 std::optional<WeibullFit> fit_weibull(std::span<const Life> lives, Seconds tick);
 
 /// Stretches with at least `gang` nodes, and with fewer.
