@@ -1,14 +1,19 @@
 // trainyard anchors: the scaling claims of a practitioner's guide beside what the model computes.
 
+#include <array>
 #include "anchors_report.hpp"
+
 #include "command.hpp"
 #include "command_catalog_input.hpp"
+#include "exclusive_options.hpp"
 
 namespace trainyard::cli {
 
 namespace {
 
 Result<Outcome> run_anchors(const Args& args, Io& io) {
+    constexpr std::array kPairs = {Exclusive{"json", "markdown", "one output has one form"}};
+    if (auto wrong = exclusive_mistake(args, "anchors", kPairs)) return *std::move(wrong);
     const auto catalog = load_catalog(args, io.today);
     if (!catalog) return catalog.error();
     const auto all = compute_all(guide_anchors(), *catalog);

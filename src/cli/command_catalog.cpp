@@ -8,6 +8,7 @@
 #include "command_catalog_input.hpp"
 #include "command_catalog_rows.hpp"
 #include "command_catalog_views.hpp"
+#include "exclusive_options.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/catalog/staleness.hpp"
 
@@ -153,27 +154,6 @@ Result<Outcome> show_instances(const Catalog& c, const Args& args, Io& io) {
     return Outcome::done;
 }
 
-Result<Outcome> run_catalog(const Args& args, Io& io) {
-    auto loaded = load_catalog(args, io.today);
-    if (!loaded) return loaded.error();
-    if (args.flag("guide-table")) {
-        auto tables = catalog_tables(args);
-        if (!tables) return tables.error();
-        auto naming = catalog::Naming::load(*tables);
-        if (!naming) return naming.error();
-        return show_guide_table(*loaded, *naming, io);
-    }
-    std::vector<std::string> words = args.list("filter");
-    if (words.empty() || (words.front() != "accelerators" && words.front() != "prices")) {
-        return show_instances(*loaded, args, io);
-    }
-    const std::string view = words.front();
-    words.erase(words.begin());
-    if (view == "accelerators") return show_accelerators(*loaded, words, format_of(args), io);
-    return show_prices(*loaded, words, args.given("region") ? args.text("region") : "",
-                       format_of(args), io);
-}
-
 Option text_option(const char* name, const char* value, std::string help, std::string fallback = {},
                    std::vector<std::string> choices = {}) {
     return {.name = name,
@@ -227,6 +207,69 @@ std::vector<Option> options() {
     };
     for (Option& o : catalog_options()) all.push_back(std::move(o));
     return all;
+}
+
+/// Options that a view would ignore are refused: whoever writes them expects an effect.
+std::optional<Error> ignored_option(const Args& args, const std::string& view,
+                                    const std::vector<std::string_view>& used) {
+    for (const Option& o : options()) {
+        const bool known = std::find(used.begin(), used.end(), o.name) != used.end();
+        if (known || !args.given(o.name)) continue;
+        return usage_error("catalog", fmt::format("--{} has no effect on {}", o.name, view), "",
+                           "leave it out");
+    }
+    return std::nullopt;
+}
+
+std::optional<Error> catalog_mistake(const Args& args) {
+    if (args.flag("json") && args.given("format") && args.text("format") != "json") {
+        return usage_error("catalog",
+                           "--json and --format " + args.text("format") + " exclude each other",
+                           "one output has one form", "keep one of them");
+    }
+    const std::vector<std::string> words = args.list("filter");
+    if (std::find(words.begin(), words.end(), "") != words.end()) {
+        return usage_error("catalog", "an empty filter matches nothing", "",
+                           "leave it out to see everything");
+    }
+    if (args.flag("guide-table")) {
+        if (!words.empty()) {
+            return usage_error("catalog", "--guide-table has its own rows",
+                               "it is the table of a guide, with corrections",
+                               "leave out \"" + words.front() + '"');
+        }
+        return ignored_option(args, "--guide-table", {"guide-table", "catalog", "prices"});
+    }
+    if (words.empty()) return std::nullopt;
+    if (words.front() == "accelerators")
+        return ignored_option(args, "`catalog accelerators`",
+                              {"format", "json", "catalog", "prices"});
+    if (words.front() == "prices")
+        return ignored_option(args, "`catalog prices`",
+                              {"format", "json", "catalog", "prices", "region"});
+    return std::nullopt;
+}
+
+Result<Outcome> run_catalog(const Args& args, Io& io) {
+    if (auto wrong = catalog_mistake(args)) return *std::move(wrong);
+    auto loaded = load_catalog(args, io.today);
+    if (!loaded) return loaded.error();
+    if (args.flag("guide-table")) {
+        auto tables = catalog_tables(args);
+        if (!tables) return tables.error();
+        auto naming = catalog::Naming::load(*tables);
+        if (!naming) return naming.error();
+        return show_guide_table(*loaded, *naming, io);
+    }
+    std::vector<std::string> words = args.list("filter");
+    if (words.empty() || (words.front() != "accelerators" && words.front() != "prices")) {
+        return show_instances(*loaded, args, io);
+    }
+    const std::string view = words.front();
+    words.erase(words.begin());
+    if (view == "accelerators") return show_accelerators(*loaded, words, format_of(args), io);
+    return show_prices(*loaded, words, args.given("region") ? args.text("region") : "",
+                       format_of(args), io);
 }
 
 }  // namespace

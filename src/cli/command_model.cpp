@@ -1,10 +1,12 @@
 // trainyard model: a model's shape, its parameters by place, and the size of its training state.
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <cstdlib>
 
 #include "command.hpp"
+#include "exclusive_options.hpp"
 #include "table.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
@@ -59,12 +61,16 @@ Result<Model> read_config(const std::string& path) {
     return model;
 }
 
-/// A path, a name of the table, or a parameter count ("13B") as a last resort.
+/// A path with the ending of one, a name of the table, a parameter count ("13B"), or the path of
+/// a file without an ending.
 Result<Model> read_model(const std::string& word) {
     if (looks_like_path(word)) return read_config(word);
     Result<Model> known = workload::find_model(word);
-    const std::optional<double> params = parse_count(word);
-    return known || !params ? known : workload::model_from_parameter_count(*params);
+    if (known) return known;
+    if (const auto params = parse_count(word)) return workload::model_from_parameter_count(*params);
+    const bool readable = !word.empty() && sys::read_file(word, kMaxInput).has_value();
+    if (readable || word.starts_with('/') || word.starts_with('.')) return read_config(word);
+    return known;
 }
 
 const KnownModel* known_entry(const Model& m) {
@@ -271,11 +277,13 @@ doc::Node list_json() {
 
 Result<Outcome> run_model(const Args& args, Io& io) {
     const bool json = args.flag("json");
+    const std::vector<std::string> words = args.list("model");
+    constexpr std::array kPairs = {Exclusive{"list", "model", "--list shows all of them"}};
+    if (auto wrong = exclusive_mistake(args, "model", kPairs)) return *std::move(wrong);
     if (args.flag("list")) {
         io.out << (json ? doc::write_json(list_json()) : list_text());
         return Outcome::done;
     }
-    const std::vector<std::string> words = args.list("model");
     if (words.empty()) {
         Diagnostic d;
         d.what = "no model given";

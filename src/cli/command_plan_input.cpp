@@ -75,7 +75,11 @@ void name_by_folder(workload::Model& m, const std::string& path) {
 }
 
 Result<Job> read_input(const std::string& word) {
-    if (!looks_like_path(word)) return job_of_model(workload::find_model(word));
+    if (!looks_like_path(word)) {
+        auto known = workload::find_model(word);
+        const bool file = !known && !word.empty() && sys::read_file(word, kMaxInput).has_value();
+        if (!file) return job_of_model(std::move(known));
+    }
     auto node = read_node(word);
     if (!node) {
         if (is_file_name(word)) return node.error();

@@ -41,8 +41,17 @@ Result<workload::Run> read_run_file(const std::string& path) {
     });
 }
 
-Error unknown(const workload::Run& run, std::string what, std::string fix) {
-    return bad_input(Diagnostic{Severity::error, run.where, std::move(what), "", std::move(fix)});
+Error unknown(const workload::Run& run, const char* key, std::string what, std::string fix) {
+    return bad_input(
+        Diagnostic{Severity::error, run.place({key}), std::move(what), "", std::move(fix)});
+}
+
+/// What is left after the laws and the device count were checked concerns the precision.
+Error placed(Error e, const workload::Run& run) {
+    for (Diagnostic& d : e.diagnostics) {
+        if (d.where.line == 0) d.where = run.place({"precision", "instance", "accelerator"});
+    }
+    return e;
 }
 
 bool counts_cores(const std::string& accelerator) { return accelerator == "Trn1"; }
@@ -52,7 +61,7 @@ Result<perf::Cluster> cluster_of_run(const workload::Run& run, const catalog::Ca
     if (!run.instance.empty()) {
         const catalog::Instance* instance = catalog.instance(run.instance);
         if (instance == nullptr) {
-            return unknown(run, "unknown instance type \"" + run.instance + '"',
+            return unknown(run, "instance", "unknown instance type \"" + run.instance + '"',
                            "see `trainyard catalog`");
         }
         const int chips = std::max(1, run.accelerators);
@@ -61,7 +70,7 @@ Result<perf::Cluster> cluster_of_run(const workload::Run& run, const catalog::Ca
     }
     const catalog::Accelerator* a = catalog.accelerator(run.accelerator);
     if (a == nullptr) {
-        return unknown(run, "unknown accelerator \"" + run.accelerator + '"',
+        return unknown(run, "accelerator", "unknown accelerator \"" + run.accelerator + '"',
                        "see `trainyard catalog accelerators`");
     }
     perf::Cluster c;
@@ -72,7 +81,7 @@ Result<perf::Cluster> cluster_of_run(const workload::Run& run, const catalog::Ca
     c.intra_bandwidth = a->link_bandwidth.value_or(24 * kGBPerSecond);
     if (c.nodes() > 1) {
         if (!run.inter_node_gbit_per_s) {
-            return unknown(run, "several nodes, but no network bandwidth",
+            return unknown(run, "accelerators", "several nodes, but no network bandwidth",
                            "add inter_node_gbit_per_s, per node and direction");
         }
         c.inter = {perf::Fabric::infiniband, *run.inter_node_gbit_per_s * kGbitPerSecond};
@@ -101,11 +110,12 @@ Result<Outcome> run_predict(const Args& args, Io& io) {
     auto cluster = cluster_of_run(*run, *catalog);
     if (!cluster) return cluster.error();
     if (!run->training.stack.empty()) {
-        if (auto wrong = stack_mistake(run->training.stack, run->where)) return bad_input(*wrong);
+        if (auto wrong = stack_mistake(run->training.stack, run->place({"stack"})))
+            return bad_input(*wrong);
     }
     const workload::Training t = perf::merge_neuron_cores(run->training, cluster->accelerators);
     auto prediction = perf::predict(run->model, t, *cluster);
-    if (!prediction) return prediction.error();
+    if (!prediction) return placed(prediction.error(), *run);
     const PredictReport report{*run, t, *cluster, *prediction};
     if (args.flag("json")) {
         io.out << doc::write_json(predict_json(report));

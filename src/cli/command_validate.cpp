@@ -1,7 +1,10 @@
 // trainyard validate RUNS.csv: predictions against measured runs.
 
+#include <array>
+
 #include "command.hpp"
 #include "command_catalog_input.hpp"
+#include "exclusive_options.hpp"
 #include "trainyard/doc/csv.hpp"
 #include "trainyard/perf/constants.hpp"
 #include "trainyard/sys/environment.hpp"
@@ -20,6 +23,8 @@ Result<perf::Constants> constants_of(const Args& args) {
 }
 
 Result<Outcome> run_validate(const Args& args, Io& io) {
+    constexpr std::array kPairs = {Exclusive{"json", "markdown", "one output has one form"}};
+    if (auto wrong = exclusive_mistake(args, "validate", kPairs)) return *std::move(wrong);
     auto catalog = load_catalog(args, io.today);
     if (!catalog) return catalog.error();
     auto constants = constants_of(args);

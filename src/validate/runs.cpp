@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <map>
 
 #include "row.hpp"
 #include "trainyard/base/text.hpp"
@@ -270,6 +271,25 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     return o;
 }
 
+/// A row that is there twice would count twice in every error. At most twenty are listed.
+std::vector<Diagnostic> repeated_ids(const doc::CsvTable& table) {
+    constexpr std::size_t kMost = 20;
+    std::map<std::string_view, int, std::less<>> lines;
+    std::vector<Diagnostic> repeated;
+    for (std::size_t i = 0; i < table.size() && repeated.size() < kMost; ++i) {
+        const std::string_view id = table.cell(i, "id");
+        if (id.empty()) continue;
+        const auto [first, fresh] = lines.emplace(id, table.line(i));
+        if (fresh) continue;
+        repeated.push_back({Severity::error, table.place(i, "id"),
+                            "the run \"" + printable(id, 200) + "\" is listed twice",
+                            "first on line " + std::to_string(first->second) +
+                                "; it would count twice in every error",
+                            "drop one row, or give it another id"});
+    }
+    return repeated;
+}
+
 }  // namespace
 
 Result<std::vector<Observation>> read_runs(const doc::CsvTable& table,
@@ -284,6 +304,8 @@ Result<std::vector<Observation>> read_runs(const doc::CsvTable& table,
                               "see docs/reference/runs-csv.md for the columns"});
         }
     }
+    if (auto repeated = repeated_ids(table); !repeated.empty())
+        return bad_input(std::move(repeated));
     std::vector<Observation> runs;
     runs.reserve(table.size());
     for (std::size_t i = 0; i < table.size(); ++i) runs.push_back(read_row(Row(table, i), catalog));

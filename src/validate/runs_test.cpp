@@ -218,6 +218,15 @@ TEST(ReadRuns, MethodsAndPrecisionsFromTheirWords) {
               catalog::Precision::fp16);
 }
 
+TEST(ReadRuns, ARowMayNotCountTwice) {
+    const std::vector<test::Cells> rows = {test::complete(), with({{"measured_step_s", "3"}})};
+    const auto runs = read_runs(test::table_of(rows), test::embedded_catalog());
+    ASSERT_FALSE(runs);
+    ASSERT_EQ(runs.error().diagnostics.size(), 1U);
+    EXPECT_EQ(runs.error().diagnostics.front().where.line, 3);
+    EXPECT_NE(runs.error().diagnostics.front().why.find("line 2"), std::string::npos);
+}
+
 // Every cell in turn holds something odd: the row is skipped with a reason or predicted with
 // finite, positive numbers; nothing overflows (the sanitized build checks that).
 TEST(ReadRuns, OddCellsNeverBreakAnything) {
@@ -225,6 +234,7 @@ TEST(ReadRuns, OddCellsNeverBreakAnything) {
     for (const auto& [column, cell] : test::complete()) {
         for (const char* odd : {"", "0", "-1", "1e300", "nan", "100000000", "65536", "0.5", "x"}) {
             test::Cells cells = with({{"n_accel", "64"}, {"tp", "4"}, {"pp", "2"}, {"dp", "8"}});
+            cells["id"] = "row-" + std::to_string(rows.size());
             cells[column] = odd;
             rows.push_back(cells);
         }

@@ -259,6 +259,7 @@ Result<Job> read_job(const doc::Node& root, const ConfigResolver& resolve) {
     Diagnostics diagnostics;
     doc::MapReader r(root, diagnostics);
     Job job;
+    ErrorKind kind = ErrorKind::bad_input;
     job.name = r.optional_string("name").value_or("");
     if (const doc::Node* n = r.node("on_prem"))
         job.on_prem = read_on_prem(*n, diagnostics, job.assumptions);
@@ -270,6 +271,7 @@ Result<Job> read_job(const doc::Node& root, const ConfigResolver& resolve) {
             model_read = true;
         } else {
             append(diagnostics, m.error());
+            kind = m.error().kind;
         }
     } else if (!job.on_prem) {
         r.error("model", "model is missing",
@@ -297,6 +299,8 @@ Result<Job> read_job(const doc::Node& root, const ConfigResolver& resolve) {
     read_limits(r, job);
     if (model_read && diagnostics.empty()) settle_work(r, job);
     r.finish(doc::UnknownKeys::error);
+    // A file that is not there is the world's fault only if nothing else is wrong.
+    if (diagnostics.size() == 1) return Error{kind, std::move(diagnostics)};
     if (!diagnostics.empty()) return bad_input(std::move(diagnostics));
     return job;
 }

@@ -16,6 +16,16 @@ Error placed(Error e, const Location& where) {
     return e;
 }
 
+/// A config.json that cannot be read: its path in the text, the place where it was named.
+Error from_file(Error e, const doc::Node& path) {
+    for (Diagnostic& d : e.diagnostics) {
+        if (d.where.line > 0) continue;
+        d.what = (d.where.file.empty() ? path.text() : d.where.file) + ": " + d.what;
+        d.where = path.where;
+    }
+    return e;
+}
+
 Result<Model> from_config(const doc::Node& path, const ConfigResolver& resolve) {
     if (!path.is(doc::Node::Kind::string) || path.text().empty()) {
         return bad_input(mistake(path.where, "config: must be the path of a config.json",
@@ -26,7 +36,7 @@ Result<Model> from_config(const doc::Node& path, const ConfigResolver& resolve) 
                                  "name a built-in model or write the shape"));
     }
     Result<doc::Node> config = resolve(path.text());
-    if (!config) return placed(config.error(), path.where);
+    if (!config) return from_file(config.error(), path);
     Result<Model> m = import_hf_config(*config);
     if (m && m->name == m->family) m->name = path.text();
     return m;

@@ -1,6 +1,7 @@
 // run.yaml -> Run: one fixed configuration, for `predict`.
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include "mistake.hpp"
@@ -108,14 +109,64 @@ void read_machine(doc::MapReader& r, Run& run) {
     }
 }
 
+constexpr std::array<std::array<std::string_view, 2>, 22> kSpellings = {{
+    {"sequence", "seq"},
+    {"micro_batch", "mbs"},
+    {"global_batch", "gbs"},
+    {"precision", "dtype"},
+    {"method", ""},
+    {"lora_rank", ""},
+    {"stack", ""},
+    {"instance", ""},
+    {"nodes", "node_count"},
+    {"accelerator", ""},
+    {"accelerators", "devices"},
+    {"accelerators_per_node", "per_node"},
+    {"data", "dp"},
+    {"tensor", "tp"},
+    {"pipeline", "pp"},
+    {"virtual_stages", "vp"},
+    {"context", "cp"},
+    {"expert", "ep"},
+    {"expert_tensor", "etp"},
+    {"sequence_parallel", "sp"},
+    {"zero", ""},
+    {"shard_group", "shard"},
+}};
+
+void note_places(const doc::Node& map, Run& run) {
+    for (const auto& [key, other] : kSpellings) {
+        const doc::Node* n = map.find(key);
+        if (n == nullptr && !other.empty()) n = map.find(other);
+        if (n != nullptr) run.places.emplace(key, n->where);
+    }
+}
+
+/// The setting to change when a law is broken.
+const Location& place_of_law(const Run& run, std::string_view rule) {
+    if (rule == "batch") return run.place({"global_batch", "micro_batch", "data"});
+    if (rule.starts_with("tp-")) return run.place({"tensor"});
+    if (rule.starts_with("sp-")) return run.place({"sequence_parallel", "tensor"});
+    if (rule.starts_with("pp-")) return run.place({"pipeline"});
+    if (rule.starts_with("vp-")) return run.place({"virtual_stages", "pipeline"});
+    if (rule == "cp-sequence") return run.place({"context", "sequence"});
+    if (rule == "etp-ffn") return run.place({"expert_tensor"});
+    if (rule.starts_with("ep-")) return run.place({"expert", "expert_tensor"});
+    if (rule == "shard-group") return run.place({"shard_group"});
+    if (rule == "zero-pp") return run.place({"zero", "pipeline"});
+    if (rule == "positions") return run.place({"sequence"});
+    if (rule == "lora-rank") return run.place({"lora_rank", "method"});
+    return run.where;
+}
+
 std::optional<Diagnostic> set_devices(Run& run, int accelerators_per_node, int devices_per_chip) {
     run.accelerators_per_node = accelerators_per_node;
     const std::int64_t in_nodes = std::int64_t{run.nodes} * accelerators_per_node;
     if (in_nodes > kMaxDegree)
-        return mistake(run.where, "more than a million accelerators", "use fewer nodes");
+        return mistake(run.place({"nodes"}), "more than a million accelerators", "use fewer nodes");
     if (run.accelerators == 0) run.accelerators = static_cast<int>(in_nodes);
     if (run.nodes > 0 && run.accelerators != in_nodes) {
-        return mistake(run.where,
+        return mistake(run.place({"accelerators", "nodes"}),
                        std::to_string(run.nodes) + " nodes of " +
                            std::to_string(accelerators_per_node) + " accelerators are not " +
                            std::to_string(run.accelerators) + " accelerators",
@@ -129,7 +180,7 @@ std::optional<Diagnostic> set_devices(Run& run, int accelerators_per_node, int d
     if (p.data == 0 && devices % model_ranks == 0) p.data = static_cast<int>(devices / model_ranks);
     if (model_ranks > devices || model_ranks * p.data != devices) {
         return mistake(
-            run.where,
+            run.place({"data", "tensor", "pipeline", "context"}),
             "TP " + std::to_string(p.tensor) + " x PP " + std::to_string(p.pipeline) + " x CP " +
                 std::to_string(p.context) + " x DP " +
                 (p.data == 0 ? "?" : std::to_string(p.data)) + " is not " +
@@ -150,7 +201,7 @@ std::optional<Diagnostic> set_global_batch(Run& run) {
             static_cast<std::int64_t>(std::llround(sequences / static_cast<double>(pass)));
         if (steps < 1 || steps * pass > 2'000'000'000) {
             return mistake(
-                run.where,
+                run.place({"global_batch"}),
                 "a global batch of " + format_count(*run.global_batch_tokens) +
                     " tokens is less than one pass: " + std::to_string(pass) + " sequences of " +
                     std::to_string(t.sequence),
@@ -163,7 +214,8 @@ std::optional<Diagnostic> set_global_batch(Run& run) {
     } else if (t.global_batch == 0) {
         const std::int64_t pass = std::int64_t{t.micro_batch} * t.parallel.data;
         if (pass > 2'000'000'000)
-            return mistake(run.where, "micro-batch x DP is out of range", "use smaller numbers");
+            return mistake(run.place({"micro_batch"}), "micro-batch x DP is out of range",
+                           "use smaller numbers");
         t.global_batch = static_cast<int>(pass);
         run.assumptions.push_back("global batch " + std::to_string(t.global_batch) +
                                   " assumed: micro-batch x DP, no accumulation");
@@ -173,6 +225,14 @@ std::optional<Diagnostic> set_global_batch(Run& run) {
 
 }  // namespace
 
+const Location& Run::place(std::initializer_list<std::string_view> keys) const {
+    for (const std::string_view key : keys) {
+        const auto found = places.find(key);
+        if (found != places.end()) return found->second;
+    }
+    return where;
+}
+
 Result<Run> read_run(const doc::Node& root, const ConfigResolver& resolve) {
     if (!root.is(doc::Node::Kind::map)) {
         return bad_input(mistake(root.where, "a run must be a map of settings",
@@ -181,7 +241,9 @@ Result<Run> read_run(const doc::Node& root, const ConfigResolver& resolve) {
     Diagnostics diagnostics;
     doc::MapReader r(root, diagnostics);
     Run run;
+    ErrorKind kind = ErrorKind::bad_input;
     run.where = root.where;
+    note_places(root, run);
     run.name = r.optional_string("name").value_or("");
     if (const doc::Node* n = r.node("model")) {
         Result<Model> m = read_model_reference(*n, resolve);
@@ -190,6 +252,7 @@ Result<Run> read_run(const doc::Node& root, const ConfigResolver& resolve) {
         } else {
             diagnostics.insert(diagnostics.end(), m.error().diagnostics.begin(),
                                m.error().diagnostics.end());
+            kind = m.error().kind;
         }
     } else {
         r.error("model", "model is missing",
@@ -202,10 +265,13 @@ Result<Run> read_run(const doc::Node& root, const ConfigResolver& resolve) {
     run.training.parallel.data = 0;
     if (const doc::Node* n = r.node("parallel")) {
         run.where = n->where;
+        note_places(*n, run);
         run.training.parallel = read_parallel(*n, diagnostics);
     }
     read_machine(r, run);
     r.finish(doc::UnknownKeys::error);
+    // A file that is not there is the world's fault only if nothing else is wrong.
+    if (diagnostics.size() == 1) return Error{kind, std::move(diagnostics)};
     if (!diagnostics.empty()) return bad_input(std::move(diagnostics));
     return run;
 }
@@ -216,7 +282,7 @@ Result<Run> complete_run(Run run, int accelerators_per_node, int devices_per_chi
     if (auto d = set_global_batch(run)) return bad_input(std::move(*d));
     Diagnostics diagnostics;
     for (const Violation& v : check_mapping(run.model, run.training)) {
-        diagnostics.push_back(mistake(run.where, v.what, v.fix, "rule " + v.rule));
+        diagnostics.push_back(mistake(place_of_law(run, v.rule), v.what, v.fix, "rule " + v.rule));
     }
     if (!diagnostics.empty()) return bad_input(std::move(diagnostics));
     return run;

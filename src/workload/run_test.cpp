@@ -79,7 +79,7 @@ TEST(RunBad, BrokenLawsBecomeDiagnostics) {
     ASSERT_FALSE(whole.has_value());
     ASSERT_EQ(whole.error().diagnostics.size(), 1U);
     EXPECT_EQ(format(whole.error().diagnostics[0]),
-              "run.yaml:3:11: error: TP 16 does not divide 8 KV heads\n"
+              "run.yaml:3:16: error: TP 16 does not divide 8 KV heads\n"
               "  why: rule tp-kv-heads\n"
               "  fix: use TP 1, 2, 4 or 8, or set kv_replication if the stack copies KV heads\n");
 }

@@ -4,6 +4,8 @@
 // docs/reference/run.md.
 
 #include <functional>
+#include <initializer_list>
+#include <map>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -125,7 +127,11 @@ struct Run {
     std::optional<double> inter_node_gbit_per_s;  ///< per node, one direction
     std::optional<double> global_batch_tokens;    ///< given in tokens; converted by complete_run
     Location where;                               ///< of the map, for later diagnostics
+    std::map<std::string, Location, std::less<>> places;  ///< of each setting that was written
     std::vector<std::string> assumptions;
+
+    /// Where the first of these settings was written; `where` if none was.
+    const Location& place(std::initializer_list<std::string_view> keys) const;
 };
 Result<Run> read_run(const doc::Node& root, const ConfigResolver& resolve = {});
 
