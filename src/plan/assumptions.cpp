@@ -96,6 +96,11 @@ Result<Assumptions> Assumptions::load(const Tables& tables) {
                                text_cell(t, r, "when"), text_cell(t, r, "because"),
                                text_cell(t, r, "source")});
     });
+    each_row(tables, "rules.csv", errors, [&](const CsvTable& t, std::size_t r) {
+        a.rules_.push_back({text_cell(t, r, "id"), text_cell(t, r, "kind"),
+                            text_cell(t, r, "condition"), text_cell(t, r, "because"),
+                            text_cell(t, r, "lifted_by"), text_cell(t, r, "source")});
+    });
     each_row(tables, "quotas.csv", errors, [&](const CsvTable& t, std::size_t r) {
         a.quotas_.push_back({text_cell(t, r, "prefix"), text_cell(t, r, "on_demand_name"),
                              text_cell(t, r, "on_demand_code"), text_cell(t, r, "spot_name"),
@@ -120,6 +125,14 @@ const Assumptions& Assumptions::embedded() {
         return std::move(*a);
     }();
     return loaded;
+}
+
+const std::string& Assumptions::because(std::string_view rule) const {
+    const auto found =
+        std::find_if(rules_.begin(), rules_.end(), [&](const Rule& r) { return r.id == rule; });
+    TRAINYARD_ASSERT(found != rules_.end(),
+                     "data/plan/rules.csv holds every rule that is asked for");
+    return found->because;
 }
 
 const Assumption& Assumptions::row(std::string_view key) const {

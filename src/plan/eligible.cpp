@@ -94,17 +94,14 @@ std::optional<UsdPerSecond> firm_rate(const catalog::Instance& i,
 
 std::optional<Rejection> preference(const catalog::Instance& i, const catalog::Accelerator& a,
                                     const Request& request, const Assumptions& assumptions) {
-    if (i.retired) return rejected(i, Lost::retired, "no longer offered for new launches");
-    if (is_arm_host(i))
-        return rejected(i, Lost::friction,
-                        "an arm64 host: it needs arm64 builds of the whole stack");
+    if (i.retired) return rejected(i, Lost::retired, assumptions.because("retired"));
+    if (is_arm_host(i)) return rejected(i, Lost::friction, assumptions.because("arm-host"));
     if (is_trainium(a)) {
         if (request.job.mission_critical) {
-            return rejected(i, Lost::friction, "Trainium is kept out of mission-critical jobs");
+            return rejected(i, Lost::friction, assumptions.because("trainium-critical"));
         }
         if (!request.job.trainium_ok) {
-            return rejected(i, Lost::friction,
-                            "Trainium needs the Neuron SDK; allow it with --trainium");
+            return rejected(i, Lost::friction, assumptions.because("trainium-friction"));
         }
         if (!assumptions.neuron_support(request.job.model.family)) {
             return rejected(i, Lost::friction,
@@ -124,8 +121,7 @@ Admission admit(const catalog::Instance& i, const Request& request, const catalo
         return {{}, rejected(i, Lost::unknown_facts, "no whole accelerator")};
     }
     if (acc->vendor != "NVIDIA" && !is_trainium(*acc)) {
-        return {{},
-                rejected(i, Lost::friction, acc->name + " has no training stack that we model")};
+        return {{}, rejected(i, Lost::friction, acc->name + " " + a.because("no-stack"))};
     }
     const std::vector<std::string>& wanted = request.accelerators;
     if (rules == Rules::all && !wanted.empty() &&

@@ -226,10 +226,34 @@ void commitment_fact(const Context& x, std::vector<Fact>& out) {
     if (!s.empty()) out.push_back({"commitment", s});
 }
 
+/// Most of the run on spot, the tail that must be in time on capacity nobody takes back. Linear in
+/// the steps: one more start is minutes.
+void phases_fact(const Context& x, std::vector<Fact>& out) {
+    const Option* spot = same_cluster(x, *x.chosen, Purchase::spot);
+    const Option* firm = same_cluster(x, *x.chosen, Purchase::on_demand);
+    if (spot == nullptr || firm == nullptr || x.request.job.copies > 1) return;
+    const double share = x.assumptions.number("spot.phase_share");
+    const Usd first = share * to_usd(spot->offer.cost.expected);
+    const Usd last = (1 - share) * to_usd(firm->offer.cost.expected);
+    const Seconds long_phase = share * spot->offer.wall.expected;
+    const Seconds tail = (1 - share) * firm->offer.wall.expected;
+    if (tail < kHour) return;
+    out.push_back({"phases", "first " + percent(share) + " of the steps on spot (" +
+                                 format_duration(long_phase) + ", " + format_usd(first) +
+                                 "), the last " + percent(1 - share) + " on demand (" +
+                                 format_duration(tail) + ", " + format_usd(last) + "): about " +
+                                 format_usd(first + last) + " in " +
+                                 format_duration(long_phase + tail) +
+                                 ", and the end is on capacity that nobody takes back"});
+}
+
 }  // namespace
 
 void special_facts(const Context& x, std::vector<Fact>& out) {
-    if (!x.request.have) commitment_fact(x, out);
+    if (!x.request.have) {
+        phases_fact(x, out);
+        commitment_fact(x, out);
+    }
     if (x.request.job.copies > 1) copies_facts(x, out);
     if (!x.request.have) outside_fact(x, out);
     trainium_facts(x, out);

@@ -211,6 +211,15 @@ TEST(ModelTypes, EveryOneIsDocumented) {
     EXPECT_NE(page.find(list), std::string::npos) << list;
 }
 
+TEST(Mapping, EveryLawIsInWords) {
+    ASSERT_EQ(mapping_laws().size(), mapping_rules().size());
+    for (std::size_t i = 0; i < mapping_laws().size(); ++i) {
+        const MappingLaw& law = mapping_laws()[i];
+        EXPECT_EQ(law.id, mapping_rules()[i]);
+        EXPECT_FALSE(law.law.empty() || law.reason.empty() || law.source.empty()) << law.id;
+    }
+}
+
 TEST(Mapping, EveryRuleHasAnId) {
     std::set<std::string_view> ids(mapping_rules().begin(), mapping_rules().end());
     EXPECT_EQ(ids.size(), mapping_rules().size());

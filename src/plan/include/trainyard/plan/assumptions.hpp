@@ -60,6 +60,16 @@ struct DeviceRule {
     catalog::Provenance provenance;
 };
 
+/// One row of data/plan/rules.csv: what keeps a type, a size or a purchase out of a verdict.
+struct Rule {
+    std::string id;
+    std::string kind;
+    std::string condition;
+    std::string because;
+    std::string lifted_by;
+    std::string source;
+};
+
 class Assumptions {
   public:
     /// Parses the tables (basename -> CSV text); a malformed row is a diagnostic with file and
@@ -76,6 +86,10 @@ class Assumptions {
 
     const BatchRule& batch(workload::Method method, double params) const;
     const std::vector<ServiceRule>& services() const { return services_; }
+    const std::vector<DeviceRule>& devices() const { return devices_; }
+    const std::vector<Rule>& rules() const { return rules_; }
+    /// Why a rule holds; an unknown id is a programmer error.
+    const std::string& because(std::string_view rule) const;
     const QuotaRule* quota(std::string_view family) const;
     std::vector<const DeviceRule*> device_rules(std::string_view architecture) const;
     /// Source of the Trainium training support of a model family; nullopt = not listed.
@@ -86,6 +100,7 @@ class Assumptions {
     std::map<std::string, std::size_t, std::less<>> index_;
     std::vector<BatchRule> batches_;
     std::vector<ServiceRule> services_;
+    std::vector<Rule> rules_;
     std::vector<QuotaRule> quotas_;
     std::vector<DeviceRule> devices_;
     std::map<std::string, std::string, std::less<>> neuron_;

@@ -86,6 +86,15 @@ std::vector<Violation> check_mapping(const Model& m, const Training& t);
 /// The same laws without building text, for the search's inner loop: no allocation, a few tens of
 /// nanoseconds.
 bool is_legal_mapping(const Model& m, const Training& t);
+/// A law in words, for people who ask why.
+struct MappingLaw {
+    std::string_view id;  ///< as in Violation::rule
+    std::string_view law;
+    std::string_view reason;
+    std::string_view source;
+};
+/// All of them, in the order of mapping_rules().
+const std::vector<MappingLaw>& mapping_laws();
 /// The stable ids of all laws, in order.
 const std::vector<std::string_view>& mapping_rules();
 
