@@ -61,7 +61,7 @@ void Engine::begin(Policy& policy, std::uint64_t seed, std::uint64_t run) {
     now_ = phase_start_ = done_ = durable_ = peers_have_ = pending_work_ = 0;
     phase_ = Phase::idle;
     phase_end_ = pending_at_ = next_failure_ = next_ask_ = stop_at_ = next_retry_ = kInfinity;
-    peers_alive_ = stopping_ = over_ = ask_wanted_ = false;
+    stopping_ = over_ = ask_wanted_ = false;
     last_size_ = replacing_ = 0;
     last_region_ = -1;
     exposure_left_ = random_.exponential();
@@ -203,6 +203,7 @@ void Engine::holdings_changed() {
     next_failure_ =
         exposure_rate_ > 0 ? now_ + std::max(0.0, exposure_left_) / exposure_rate_ : kInfinity;
     fleet_.look_ahead(now_);
+    check_peers();
     watch_budget();
 }
 

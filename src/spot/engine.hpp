@@ -62,6 +62,8 @@ class Engine {
     void phase_ended();
     void save_ended();
     void interrupted();
+    void roll_back(double kept);
+    void check_peers();
     void begin_stop();
     double durable_now() const;
     double restart_time() const;
@@ -109,7 +111,6 @@ class Engine {
     double durable_ = 0;                        ///< of it, safe if everything is lost
     double peers_have_ = 0;                     ///< safe while one member lives
     double pending_at_ = 0, pending_work_ = 0;  ///< an upload that outlives its stretch
-    bool peers_alive_ = false;
     int last_size_ = 0;
     int last_region_ = -1;
     double exposure_left_ = 0, exposure_rate_ = 0, exposure_from_ = 0, next_failure_ = 0;

@@ -19,7 +19,7 @@ double Engine::final_save() const { return persist_; }
 double Engine::restart_time() const {
     const Checkpoints& c = spec_.checkpoints;
     if (durable_ <= 0 && peers_have_ <= 0) return framework_;
-    const bool peers = c.restore_from == RestoreFrom::peer_memory && peers_alive_;
+    const bool peers = c.restore_from == RestoreFrom::peer_memory && fleet_.keeps_state();
     return framework_ + (peers ? c.restore_peer : c.restore_s3).base();
 }
 
@@ -73,10 +73,8 @@ void Engine::close_stretch() {
 
 int Engine::usable_ready() const {
     int ready = 0;
-    for (const Group& g : fleet_.groups()) {
-        // Nodes that EC2 has announced to take are no ground to start on.
-        if (g.ready <= now_ && g.dies == kInfinity && !markets_[g.pool].noticed()) ready += g.nodes;
-    }
+    for (const Group& g : fleet_.groups())
+        if (fleet_.usable(g, now_)) ready += g.nodes;
     return std::min(ready, spec_.nodes);
 }
 
@@ -113,9 +111,12 @@ void Engine::settle() {
     }
     if (phase_ != Phase::stepping || fleet_.next_ready() < kInfinity) return;
     const int ready = usable_ready();
+    // Nodes that will be taken are left before that where others are ready.
+    const int doomed = fleet_.doomed_members();
+    const bool flee = doomed > 0 && ready >= std::max(spec_.min_nodes, doomed);
     const bool excess = has_excess();
-    if (!excess && ready <= fleet_.members()) return;
-    if (!excess) {
+    if (!excess && !flee && ready <= fleet_.members()) return;
+    if (!excess && !flee) {
         const double left = work_ - done_ - stretch_.at(now_).compute * stretch_.speed;
         const double gain = left / speed(fleet_.members()) - left / speed(ready);
         if (gain < restart_time() + spec_.reshard.base() + final_save()) return;
@@ -163,7 +164,7 @@ void Engine::start_restore() {
 void Engine::start_stretch() {
     phase_ = Phase::stepping;
     phase_start_ = now_;
-    peers_alive_ = true;
+    fleet_.mark_keepers();
     stretch_.start = now_;
     stretch_.speed = speed(fleet_.members());
     stretch_.blocking = blocking_;
@@ -225,7 +226,6 @@ void Engine::save_ended() {
         const int excess = fleet_.held(i) - want_[i];
         if (excess > 0 && !markets_[i].noticed()) fleet_.release(i, excess, now_);
     }
-    peers_alive_ = fleet_.members() > 0;
     fleet_.dismiss();
     holdings_changed();
     settle();
@@ -240,17 +240,28 @@ void Engine::interrupted() {
         if (now_ >= pending_at_) durable_ = std::max(durable_, pending_work_);
     }
     ++result_.interruptions;
-    peers_alive_ = fleet_.members() > 0 && peers_alive_;
-    const bool peers = spec_.checkpoints.restore_from == RestoreFrom::peer_memory && peers_alive_;
-    const double kept = peers ? std::max(durable_, peers_have_) : durable_;
-    useful_ -= done_ - kept;
-    lost_ += done_ - kept;
-    done_ = kept;
+    const bool peers =
+        spec_.checkpoints.restore_from == RestoreFrom::peer_memory && fleet_.keeps_state();
+    roll_back(peers ? std::max(durable_, peers_have_) : durable_);
     if (!peers) peers_have_ = 0;
     pending_at_ = kInfinity;
     phase_ = Phase::idle;
     phase_end_ = kInfinity;
     fleet_.dismiss();
+}
+
+void Engine::roll_back(double kept) {
+    useful_ -= done_ - kept;
+    lost_ += done_ - kept;
+    done_ = kept;
+}
+
+/// The last node that had the state in its memory was let go: only what is stored is left.
+void Engine::check_peers() {
+    if (done_ <= durable_ || fleet_.keeps_state()) return;
+    if (phase_ != Phase::idle && phase_ != Phase::restoring) return;
+    roll_back(durable_);
+    peers_have_ = 0;
 }
 
 /// The budget is near: save, then stop. Money for the save has been kept back.

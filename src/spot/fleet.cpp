@@ -175,7 +175,7 @@ int Fleet::members_of(std::size_t pool) const {
 void Fleet::enlist(double now, int most) {
     for (std::size_t i = 0; i < groups_.size(); ++i) {
         Group& g = groups_[i];
-        if (g.member || g.ready > now || members_ >= most) continue;
+        if (g.member || !usable(g, now) || members_ >= most) continue;
         if (g.nodes > most - members_) {
             Group rest = g;
             rest.nodes -= most - members_;
@@ -193,6 +193,25 @@ void Fleet::enlist(double now, int most) {
 void Fleet::dismiss() {
     for (Group& g : groups_) g.member = false;
     members_ = 0;
+}
+
+void Fleet::mark_keepers() {
+    for (Group& g : groups_) g.keeper = g.keeper || g.member;
+}
+
+bool Fleet::keeps_state() const {
+    return std::any_of(groups_.begin(), groups_.end(), [](const Group& g) { return g.keeper; });
+}
+
+bool Fleet::usable(const Group& group, double now) const {
+    return group.ready <= now && group.dies == kInfinity && !markets_[group.pool].noticed();
+}
+
+int Fleet::doomed_members() const {
+    int nodes = 0;
+    for (const Group& g : groups_)
+        if (g.member && (g.dies < kInfinity || markets_[g.pool].noticed())) nodes += g.nodes;
+    return nodes;
 }
 
 void Fleet::look_ahead(double now) {

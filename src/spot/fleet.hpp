@@ -22,6 +22,7 @@ struct Group {
     double mark = 0;      ///< Market::paid() at `launched`
     double dies = 0;      ///< a single interruption has been announced for then; infinite: no
     bool member = false;  ///< takes part in the job
+    bool keeper = false;  ///< has made steps since it was launched: its memory holds a copy
 };
 
 /// Why nodes go. EC2 forgives a first hour only where EC2 itself interrupts.
@@ -52,8 +53,15 @@ class Fleet {
     int total() const { return total_; }
     int members() const { return members_; }
     int members_of(std::size_t pool) const;
+    /// Takes ready nodes into the job, up to `most`; none that EC2 has announced to take.
     void enlist(double now, int most);
     void dismiss();
+    void mark_keepers();
+    /// Whether a node is held whose memory has the last save.
+    bool keeps_state() const;
+    bool usable(const Group& group, double now) const;
+    /// Members that EC2 has announced to take.
+    int doomed_members() const;
 
     double next_ready() const { return next_ready_; }
     double next_death() const { return next_death_; }
