@@ -46,6 +46,21 @@ Engine::Engine(const RunSpec& spec) : spec_(spec), fleet_(spec, markets_) {
     const double expected = std::max(work_, spec.deadline ? spec.deadline->base() : 0.0);
     give_up_at_ = spec.give_up > Seconds{} ? spec.give_up.base() : kPatience * expected;
     budget_ = spec.budget ? *spec.budget / kUsd : kInfinity;
+    start_view();
+}
+
+/// What of the view never changes.
+void Engine::start_view() {
+    view_.deadline = spec_.deadline.value_or(kInfinity * kSecond);
+    view_.work = spec_.work;
+    view_.restart = (boot_ + framework_) * kSecond + spec_.checkpoints.restore_s3;
+    view_.nodes = spec_.nodes;
+    view_.min_nodes = spec_.min_nodes;
+    view_.pools = pool_views_;
+    for (std::size_t i = 0; i < pool_views_.size(); ++i) {
+        pool_views_[i].purchase = spec_.pools[i].purchase;
+        pool_views_[i].region = spec_.pools[i].region;
+    }
 }
 
 void Engine::begin(Policy& policy, std::uint64_t seed, std::uint64_t run) {
@@ -118,7 +133,6 @@ void Engine::handle_events() {
     if (now_ >= fleet_.next_ready()) {
         account();
         fleet_.look_ahead(now_);
-        ask_wanted_ = true;
     }
     if (now_ >= next_retry_ || now_ >= next_ask_) ask_wanted_ = true;
     if (ask_wanted_) ask();
@@ -217,10 +231,7 @@ void Engine::watch_budget() {
 
 void Engine::fill_view() {
     view_.now = now_ * kSecond;
-    view_.deadline = spec_.deadline.value_or(kInfinity * kSecond);
-    view_.work = spec_.work;
     view_.done = durable_now() * kSecond;
-    view_.restart = (boot_ + framework_) * kSecond + spec_.checkpoints.restore_s3;
     double left = 0;
     if (phase_ == Phase::restoring) left = phase_end_ - now_;
     if (phase_ == Phase::idle && fleet_.total() >= spec_.min_nodes) {
@@ -228,14 +239,10 @@ void Engine::fill_view() {
         left += restart_time();
     }
     view_.overhead_left = left * kSecond;
-    view_.tick = Seconds{};
-    view_.nodes = spec_.nodes;
-    view_.min_nodes = spec_.min_nodes;
     for (std::size_t i = 0; i < markets_.size(); ++i) {
         const Market& market = markets_[i];
         const Pool& pool = spec_.pools[i];
         PoolView& v = pool_views_[i];
-        v.purchase = pool.purchase;
         v.usd_per_hour = market.price() * kHourSeconds;
         v.held = fleet_.held(i);
         v.available = refused_until_[i] > now_ ? v.held : market.announced();
@@ -245,14 +252,12 @@ void Engine::fill_view() {
         v.window_left = pool.purchase == Purchase::capacity_block
                             ? std::max(0.0, market.loss_at() - now_) * kSecond
                             : Seconds{};
-        v.region = pool.region;
         v.usd_per_move =
             last_region_ >= 0 && pool.region != last_region_ ? pool.move_cost / kUsd : 0.0;
         v.held_for = Seconds{};
     }
     for (const Group& g : fleet_.groups())  // in order of launch: the last is the youngest
         pool_views_[g.pool].held_for = std::max(0.0, now_ - g.launched) * kSecond;
-    view_.pools = pool_views_;
 }
 
 void Engine::ask() {

@@ -39,6 +39,7 @@ class Engine {
     void handle_failure();
     void lost(Lost lost, bool failure);
     void ask();
+    void start_view();
     void fill_view();
     void apply();
     void launch(std::size_t pool, int nodes);

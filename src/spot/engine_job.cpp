@@ -110,11 +110,13 @@ void Engine::settle() {
         return;
     }
     if (phase_ != Phase::stepping || fleet_.next_ready() < kInfinity) return;
+    const bool excess = has_excess();
+    if (!excess && fleet_.total() == fleet_.members()) return;
     const int ready = usable_ready();
     // Nodes that will be taken are left before that where others are ready.
     const int doomed = fleet_.doomed_members();
-    const bool flee = doomed > 0 && ready >= std::max(spec_.min_nodes, doomed);
-    const bool excess = has_excess();
+    const bool flee = doomed > 0 && ready >= std::max(spec_.min_nodes, doomed) &&
+                      now_ + final_save() <= fleet_.first_doom();
     if (!excess && !flee && ready <= fleet_.members()) return;
     if (!excess && !flee) {
         const double left = work_ - done_ - stretch_.at(now_).compute * stretch_.speed;

@@ -214,6 +214,16 @@ int Fleet::doomed_members() const {
     return nodes;
 }
 
+double Fleet::first_doom() const {
+    double first = kInfinity;
+    for (const Group& g : groups_) {
+        if (!g.member) continue;
+        const Market& market = markets_[g.pool];
+        first = std::min({first, g.dies, market.noticed() ? market.loss_at() : kInfinity});
+    }
+    return first;
+}
+
 void Fleet::look_ahead(double now) {
     next_ready_ = next_death_ = kInfinity;
     for (const Group& g : groups_) {

@@ -62,6 +62,8 @@ class Fleet {
     bool usable(const Group& group, double now) const;
     /// Members that EC2 has announced to take.
     int doomed_members() const;
+    /// When the first of them goes; infinite if there is none.
+    double first_doom() const;
 
     double next_ready() const { return next_ready_; }
     double next_death() const { return next_death_; }
