@@ -6,6 +6,8 @@
 #include <atomic>
 #include <filesystem>
 #include <map>
+#include <mutex>
+#include <optional>
 #include <set>
 #include <string>
 #include <thread>
@@ -24,7 +26,6 @@ using spot::TickTrace;
 
 constexpr const char* kSuffix = "_v100_1.json";
 constexpr std::size_t kMaxMistakes = 20;
-constexpr std::size_t kCasesAtOnce = 16;  // taken by a thread; an optimum costs the most
 
 Diagnostic mistake(Location where, std::string what, std::string why, std::string fix) {
     Diagnostic d;
@@ -44,39 +45,47 @@ Diagnostic note(std::string file, std::string what, std::string why) {
     return d;
 }
 
-/// The traces of one folder, read when a case asks for the zone.
+/// The traces of one folder, read when a case first asks for the zone. Shared by all threads.
 class Traces {
   public:
-    static Result<Traces> open(std::string folder, spot::ImportOptions options) {
-        const auto files = sys::list_files(folder, kSuffix);
+    Traces(std::string folder, std::string cases_file, spot::ImportOptions options)
+        : folder_(std::move(folder)), cases_file_(std::move(cases_file)), options_(options) {}
+
+    std::optional<Error> open() {
+        const auto files = sys::list_files(folder_, kSuffix);
         if (!files) return files.error();
         if (files->empty()) {
-            return bad_input(mistake({folder, 0, 0}, "no traces in this folder",
+            return bad_input(mistake({folder_, 0, 0}, "no traces in this folder",
                                      fmt::format("they are called ZONE{}", kSuffix),
                                      "give the folder of an availability trace with --trace"));
         }
-        Traces traces;
-        traces.options_ = options;
         for (const std::string& file : *files) {
             std::string zone = std::filesystem::path(file).filename().string();
             zone.resize(zone.size() - std::string_view(kSuffix).size());
-            traces.files_[std::move(zone)] = file;
+            files_[std::move(zone)] = file;
         }
-        traces.folder_ = std::move(folder);
-        return traces;
+        return std::nullopt;
     }
 
-    /// What is wrong with the zone goes to `mistakes`, once.
-    const TickTrace* find(const Case& job, const std::string& cases_file,
-                          std::vector<Diagnostic>& mistakes) {
-        if (const auto read = read_.find(job.zone); read != read_.end()) return &read->second;
-        if (!refused_.contains(job.zone)) {
-            auto trace = load(job, cases_file);
-            if (trace) return &read_.emplace(job.zone, *std::move(trace)).first->second;
-            refused_.insert(job.zone);
-            for (Diagnostic& d : trace.error().diagnostics) mistakes.push_back(std::move(d));
-        }
+    /// nullptr if there is none, or it cannot be read: see mistake_of.
+    const TickTrace* find(const std::string& zone) {
+        const std::scoped_lock lock(mutex_);
+        if (const auto read = read_.find(zone); read != read_.end()) return &read->second;
+        if (refused_.contains(zone)) return nullptr;
+        auto trace = load(zone);
+        if (trace) return &read_.emplace(zone, *std::move(trace)).first->second;
+        refused_.emplace(zone, trace.error());
         return nullptr;
+    }
+
+    /// Of a zone that find has refused.
+    Error mistake_of(const Case& job) const {
+        const std::scoped_lock lock(mutex_);
+        Error error = refused_.at(job.zone);
+        for (Diagnostic& d : error.diagnostics) {
+            if (d.where.file.empty()) d.where = {cases_file_, job.line, job.zone_column};
+        }
+        return error;
     }
 
     /// What was detected, one note for all files that say the same.
@@ -85,15 +94,15 @@ class Traces {
         for (const auto& [words, files] : notes_) {
             const std::string others =
                 files.size() > 1 ? fmt::format(" (and in {} more files)", files.size() - 1) : "";
-            all.push_back(note(files.front(), words.first + others, words.second));
+            all.push_back(note(*files.begin(), words.first + others, words.second));
         }
         return all;
     }
 
   private:
-    Result<TickTrace> load(const Case& job, const std::string& cases_file) {
-        const auto file = files_.find(job.zone);
-        if (file == files_.end()) return unknown_zone(job, cases_file);
+    Result<TickTrace> load(const std::string& zone) {
+        const auto file = files_.find(zone);
+        if (file == files_.end()) return unknown_zone(zone);
         const auto text = sys::read_file(file->second, spot::kMaxTraceBytes);
         if (!text) return text.error();
         const auto set = spot::import_trace(*text, file->second, options_);
@@ -104,123 +113,185 @@ class Traces {
                                      "a case is played in ticks of the trace, of 1 ms or more",
                                      "give samples at a fixed interval"));
         }
-        for (const Diagnostic& d : set->notes) notes_[{d.what, d.why}].push_back(file->second);
+        for (const Diagnostic& d : set->notes) notes_[{d.what, d.why}].insert(file->second);
         return TickTrace(*pool);
     }
 
-    Error unknown_zone(const Case& job, const std::string& cases_file) const {
-        std::vector<std::string> zones;
-        for (const auto& [zone, file] : files_) zones.push_back(zone);
-        const auto near = std::min_element(
-            zones.begin(), zones.end(), [&](const std::string& a, const std::string& b) {
-                return edit_distance(job.zone, a) < edit_distance(job.zone, b);
+    Error unknown_zone(const std::string& zone) const {
+        const auto near =
+            std::min_element(files_.begin(), files_.end(), [&](const auto& a, const auto& b) {
+                return edit_distance(zone, a.first) < edit_distance(zone, b.first);
             });
-        return bad_input(mistake(
-            {cases_file, job.line, job.zone_column}, fmt::format("no trace of \"{}\"", job.zone),
-            fmt::format("{} is not in {}", job.zone + kSuffix, printable(folder_, 200)),
-            fmt::format("the nearest file is {}", *near + kSuffix)));
+        return bad_input(
+            mistake({}, fmt::format("no trace of \"{}\"", zone),
+                    fmt::format("{} is not in {}", zone + kSuffix, printable(folder_, 200)),
+                    fmt::format("the nearest file is {}", near->first + kSuffix)));
     }
 
     std::string folder_;
+    std::string cases_file_;
     spot::ImportOptions options_;
     std::map<std::string, std::string> files_;  ///< by zone
-    std::map<std::string, TickTrace> read_;
-    std::set<std::string> refused_;
-    std::map<std::pair<std::string, std::string>, std::vector<std::string>> notes_;
+    mutable std::mutex mutex_;
+    std::map<std::string, TickTrace> read_;  ///< entries stay where they are
+    std::map<std::string, Error> refused_;
+    std::map<std::pair<std::string, std::string>, std::set<std::string>> notes_;
 };
 
-struct Batch {
-    std::vector<Case> cases;
-    std::vector<const TickTrace*> traces;  ///< of each case
-    std::string file;
-};
-
-std::optional<Error> find_traces(Batch& batch, Traces& traces) {
+/// What became of one block of the table.
+struct Played {
     std::vector<Diagnostic> mistakes;
-    for (const Case& job : batch.cases) {
-        if (mistakes.size() >= kMaxMistakes) break;
-        const TickTrace* trace = traces.find(job, batch.file, mistakes);
-        batch.traces.push_back(trace);
-        if (trace == nullptr) continue;
-        if (job.start_tick >= trace->size()) {
-            mistakes.push_back(
-                mistake({batch.file, job.line, job.start_column},
-                        fmt::format("start_tick {} is beyond the trace", job.start_tick),
-                        fmt::format("the trace of {} has {} ticks", job.zone, trace->size()),
-                        fmt::format("write 0 to {}", trace->size() - 1)));
-        } else if (spot::too_many_ticks(job, trace->tick())) {
-            mistakes.push_back(mistake(
-                {batch.file, job.line, 0}, "the case has too many ticks",
-                fmt::format("more than 100 million ticks of {:g} s", trace->tick() / kSecond),
-                "shorten task_h, deadline_h or overhead_h"));
-        }
-    }
-    if (mistakes.empty()) return std::nullopt;
-    return bad_input(std::move(mistakes));
-}
-
-/// A result depends on its case alone, so the number of threads changes nothing.
-std::vector<CaseResult> play_all(const Batch& batch, int threads) {
-    std::vector<CaseResult> results(batch.cases.size());
-    std::atomic<std::size_t> next{0};
-    const auto work = [&] {
-        while (true) {
-            const std::size_t first = next.fetch_add(kCasesAtOnce);
-            if (first >= batch.cases.size()) return;
-            const std::size_t end = std::min(first + kCasesAtOnce, batch.cases.size());
-            for (std::size_t i = first; i < end; ++i) {
-                results[i] = spot::play_case(batch.cases[i], *batch.traces[i], spot::CasePrices{});
-            }
-        }
-    };
-    std::vector<std::jthread> others;
-    for (int i = 1; i < threads; ++i) others.emplace_back(work);
-    work();
-    others.clear();
-    return results;
-}
-
-std::vector<Diagnostic> notes_of(const Batch& batch, const std::vector<CaseResult>& results) {
+    ErrorKind kind = ErrorKind::bad_input;
+    std::string rows;         ///< CSV, if that is wanted
+    std::vector<Case> cases;  ///< if JSON is wanted
+    std::vector<CaseResult> results;
+    int count = 0;
     int late = 0;
     int cut = 0;
-    std::size_t cut_from = 0;
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        const Case& job = batch.cases[i];
-        late += spot::must_be_late(job, batch.traces[i]->tick()) ? 1 : 0;
-        if (job.start_tick + results[i].ticks - 1 > batch.traces[i]->size()) {
-            if (cut++ == 0) cut_from = i;
+    int first_cut_line = 0;
+};
+
+class Batch {
+  public:
+    Batch(std::string file, Traces& traces, bool is_json)
+        : file_(std::move(file)), traces_(traces), is_json_(is_json) {}
+
+    /// A block's result depends on the block alone, so the number of threads changes nothing.
+    std::vector<Played> play(const std::vector<spot::CaseBlock>& blocks, int threads) {
+        std::vector<Played> played(blocks.size());
+        std::atomic<std::size_t> next{0};
+        const auto work = [&] {
+            for (std::size_t i = next++; i < blocks.size(); i = next++) {
+                played[i] = play_block(blocks[i]);
+            }
+        };
+        std::vector<std::jthread> others;
+        for (int i = 1; i < threads; ++i) others.emplace_back(work);
+        work();
+        others.clear();
+        return played;
+    }
+
+  private:
+    Played play_block(const spot::CaseBlock& block) {
+        Played p;
+        auto cases = spot::read_cases(block, file_);
+        if (!cases) {
+            p.mistakes = cases.error().diagnostics;
+            return p;
+        }
+        p.results.reserve(cases->size());
+        std::set<std::string, std::less<>> refused;
+        for (const Case& job : *cases) {
+            if (p.mistakes.size() >= kMaxMistakes) break;
+            const TickTrace* trace = traces_.find(job.zone);
+            if (trace == nullptr) {
+                if (!refused.insert(job.zone).second) continue;
+                Error error = traces_.mistake_of(job);
+                p.kind = error.kind;
+                for (Diagnostic& d : error.diagnostics) p.mistakes.push_back(std::move(d));
+            } else if (auto wrong = misfit(job, *trace)) {
+                p.mistakes.push_back(*std::move(wrong));
+            } else if (p.mistakes.empty()) {
+                add(p, job, *trace);
+            }
+        }
+        p.count = static_cast<int>(cases->size());
+        if (!p.mistakes.empty()) return p;
+        if (is_json_) {
+            p.cases = *std::move(cases);
+        } else {
+            p.rows = spot::case_table_rows(*cases, p.results);
+            p.results = {};
+        }
+        return p;
+    }
+
+    static void add(Played& p, const Case& job, const TickTrace& trace) {
+        p.results.push_back(spot::play_case(job, trace, spot::CasePrices{}));
+        p.late += spot::must_be_late(job, trace.tick()) ? 1 : 0;
+        if (job.start_tick + p.results.back().ticks - 1 > trace.size()) {
+            if (p.cut++ == 0) p.first_cut_line = job.line;
         }
     }
+
+    std::optional<Diagnostic> misfit(const Case& job, const TickTrace& trace) const {
+        if (job.start_tick >= trace.size()) {
+            return mistake({file_, job.line, job.start_column},
+                           fmt::format("start_tick {} is beyond the trace", job.start_tick),
+                           fmt::format("the trace of {} has {} ticks", job.zone, trace.size()),
+                           fmt::format("write 0 to {}", trace.size() - 1));
+        }
+        if (spot::too_many_ticks(job, trace.tick())) {
+            return mistake(
+                {file_, job.line, 0}, "the case has too many ticks",
+                fmt::format("more than 100 million ticks of {:g} s", trace.tick() / kSecond),
+                "shorten task_h, deadline_h or overhead_h");
+        }
+        return std::nullopt;
+    }
+
+    std::string file_;
+    Traces& traces_;
+    bool is_json_;
+};
+
+/// All mistakes in the order of the table, each once, at most kMaxMistakes.
+std::optional<Error> mistakes_of(const std::vector<Played>& played) {
+    Error error;
+    std::set<std::string> known;
+    for (const Played& p : played) {
+        for (const Diagnostic& d : p.mistakes) {
+            if (error.diagnostics.size() >= kMaxMistakes) break;
+            // A zone that is not there is one mistake, however many blocks ask for it.
+            const bool is_zone = d.what.starts_with("no trace of");
+            if (!known.insert(is_zone ? d.what : format(d)).second) continue;
+            if (error.diagnostics.empty()) error.kind = p.kind;
+            error.diagnostics.push_back(d);
+        }
+    }
+    if (error.diagnostics.empty()) return std::nullopt;
+    return error;
+}
+
+std::vector<Diagnostic> notes_of(const std::vector<Played>& played, const std::string& file) {
+    Played sum;
+    for (const Played& p : played) {
+        sum.count += p.count;
+        sum.late += p.late;
+        if (sum.cut == 0) sum.first_cut_line = p.first_cut_line;
+        sum.cut += p.cut;
+    }
     std::vector<Diagnostic> notes;
-    if (late > 0) {
-        notes.push_back(note(batch.file,
-                             fmt::format("{} of {} cases must be late", late, results.size()),
+    if (sum.late > 0) {
+        notes.push_back(note(file, fmt::format("{} of {} cases must be late", sum.late, sum.count),
                              "task_h and one overhead_h do not fit into deadline_h: on demand from "
                              "the first tick, finish_h after deadline_h"));
     }
-    if (cut > 0) {
+    if (sum.cut > 0) {
         notes.push_back(
-            note(batch.file,
-                 fmt::format("{} of {} cases run past the end of their trace, the first "
-                             "in line {}",
-                             cut, results.size(), batch.cases[cut_from].line),
+            note(file,
+                 fmt::format("{} of {} cases run past the end of their trace, the first in line {}",
+                             sum.cut, sum.count, sum.first_cut_line),
                  "after its last sample a trace has no spot capacity"));
     }
     return notes;
 }
 
-std::string cases_json(const Batch& batch, const std::vector<CaseResult>& results) {
+std::string cases_json(const std::vector<Played>& played) {
     doc::Node list = doc::Node::list();
-    for (std::size_t i = 0; i < results.size(); ++i) {
-        const Case& c = batch.cases[i];
-        const CaseResult& r = results[i];
-        doc::Node row = doc::Node::map();
-        row.set("zone", c.zone).set("start_tick", c.start_tick).set("task_h", c.task_h);
-        row.set("deadline_h", c.deadline_h).set("overhead_h", c.overhead_h);
-        row.set("policy", c.policy).set("cost_usd", r.cost_usd).set("spot_ticks", r.spot_ticks);
-        row.set("od_ticks", r.od_ticks).set("ticks", r.ticks).set("launches", r.launches);
-        row.set("work_done_s", r.work_done_s).set("finish_h", r.finish_h);
-        list.append(std::move(row));
+    for (const Played& p : played) {
+        for (std::size_t i = 0; i < p.results.size(); ++i) {
+            const Case& c = p.cases[i];
+            const CaseResult& r = p.results[i];
+            doc::Node row = doc::Node::map();
+            row.set("zone", c.zone).set("start_tick", c.start_tick).set("task_h", c.task_h);
+            row.set("deadline_h", c.deadline_h).set("overhead_h", c.overhead_h);
+            row.set("policy", c.policy).set("cost_usd", r.cost_usd).set("spot_ticks", r.spot_ticks);
+            row.set("od_ticks", r.od_ticks).set("ticks", r.ticks).set("launches", r.launches);
+            row.set("work_done_s", r.work_done_s).set("finish_h", r.finish_h);
+            list.append(std::move(row));
+        }
     }
     doc::Node root = doc::Node::map();
     root.set("schema", "trainyard.simulate-cases").set("schema_version", 1);
@@ -266,22 +337,33 @@ Result<Outcome> run_simulate_cases(const Args& args, Io& io) {
             {mistake({}, "--cases needs --trace", "a case is played on the trace of its zone",
                      "add --trace DIR, the folder of ZONE_v100_1.json")}};
     }
-    Batch batch;
-    batch.file = args.text("cases");
-    const auto text = sys::read_file(batch.file);
+    const std::string file = args.text("cases");
+    auto text = sys::read_file(file);
     if (!text) return text.error();
-    auto cases = spot::read_cases(*text, batch.file);
-    if (!cases) return cases.error();
-    batch.cases = *std::move(cases);
-    auto traces = Traces::open(args.text("trace"), import_options(args));
-    if (!traces) return traces.error();
-    if (auto error = find_traces(batch, *traces)) return *std::move(error);
-    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
-    const std::vector<CaseResult> results = play_all(batch, *threads == 0 ? cores : *threads);
-    if (!args.given("ones")) io.report(traces->notes());
-    io.report(notes_of(batch, results));
+    // Small enough that the threads share the work to the end.
+    constexpr std::size_t kBlockBytes = 1 << 16;
+    const std::vector<spot::CaseBlock> blocks = spot::split_cases(*text, kBlockBytes);
+    text->clear();
+    text->shrink_to_fit();
+    Traces traces(args.text("trace"), file, import_options(args));
+    if (auto error = traces.open()) return *std::move(error);
     const bool is_json = args.flag("json") || args.text("format") == "json";
-    io.out << (is_json ? cases_json(batch, results) : spot::write_cases(batch.cases, results));
+    const int cores = static_cast<int>(std::max(1U, std::thread::hardware_concurrency()));
+    const std::vector<Played> played =
+        Batch(file, traces, is_json).play(blocks, *threads == 0 ? cores : *threads);
+    if (auto error = mistakes_of(played)) return *std::move(error);
+    if (std::all_of(played.begin(), played.end(), [](const Played& p) { return p.count == 0; })) {
+        return bad_input(
+            mistake({file, 1, 0}, "no cases", "there is only a header", "write one case per row"));
+    }
+    if (!args.given("ones")) io.report(traces.notes());
+    io.report(notes_of(played, file));
+    if (is_json) {
+        io.out << cases_json(played);
+        return Outcome::done;
+    }
+    io.out << spot::case_table_header();
+    for (const Played& p : played) io.out << p.rows;
     return Outcome::done;
 }
 

@@ -128,6 +128,15 @@ class CaseReader {
     Mistakes mistakes_;
 };
 
+/// Comments stand before the header.
+int header_line(std::string_view csv) {
+    int line = 1;
+    for (std::size_t at = 0; at < csv.size() && csv[at] == '#'; ++line) {
+        at = std::min(csv.find('\n', at), csv.size() - 1) + 1;
+    }
+    return line;
+}
+
 }  // namespace
 
 std::vector<std::string> case_policies() {
@@ -138,44 +147,87 @@ std::vector<std::string> case_policies() {
 }
 
 Result<std::vector<Case>> read_cases(std::string_view csv, std::string_view file) {
-    const auto table = doc::parse_csv(csv, file);
-    if (!table) return table.error();
-    CaseReader reader(*table);
-    if (auto error = reader.check_header()) return *std::move(error);
-    if (table->size() == 0) {
+    auto cases = read_cases(CaseBlock{std::string(csv), 0}, file);
+    if (cases && cases->empty()) {
         return bad_input(wrong({std::string(file), 1, 0}, "no cases", "there is only a header",
                                "write one case per row"));
     }
+    return cases;
+}
+
+std::vector<CaseBlock> split_cases(std::string_view csv, std::size_t bytes) {
+    const auto next_line = [&](std::size_t from) {
+        const std::size_t end = csv.find('\n', from);
+        return end == std::string_view::npos ? csv.size() : end + 1;
+    };
+    std::size_t head = 0;
+    for (int i = header_line(csv); i > 0; --i) head = next_line(head);
+    if (csv.find('"') != std::string_view::npos) return {{std::string(csv), 0}};
+    std::vector<CaseBlock> blocks;
+    int skipped = 0;
+    std::size_t at = head;
+    do {
+        const std::size_t end =
+            csv.size() - at <= bytes ? csv.size() : next_line(std::max(at + bytes, at + 1) - 1);
+        const std::string_view rows = csv.substr(at, end - at);
+        blocks.push_back({std::string(csv.substr(0, head)), skipped});
+        blocks.back().csv += rows;
+        skipped += static_cast<int>(std::count(rows.begin(), rows.end(), '\n'));
+        at = end;
+    } while (at < csv.size());
+    return blocks;
+}
+
+Result<std::vector<Case>> read_cases(const CaseBlock& block, std::string_view file) {
+    const auto table = doc::parse_csv(block.csv, file);
+    const int header = header_line(block.csv);
+    const auto shift = [&](int line) { return line > header ? line + block.skipped : line; };
+    if (!table) {
+        Error error = table.error();
+        for (Diagnostic& d : error.diagnostics) d.where.line = shift(d.where.line);
+        return error;
+    }
+    CaseReader reader(*table);
+    if (auto error = reader.check_header()) return *std::move(error);
     std::vector<Case> cases;
     cases.reserve(table->size());
     for (std::size_t row = 0; row < table->size() && !reader.is_full(); ++row) {
         cases.push_back(reader.read(row));
+        cases.back().line = shift(cases.back().line);
     }
+    for (Diagnostic& d : reader.mistakes()) d.where.line = shift(d.where.line);
     if (!reader.mistakes().empty()) return bad_input(std::move(reader.mistakes()));
     return cases;
 }
 
-std::string write_cases(const std::vector<Case>& cases, const std::vector<CaseResult>& results) {
-    std::string text =
-        "zone,start_tick,task_h,deadline_h,overhead_h,policy,cost_usd,spot_ticks,od_ticks,ticks,"
-        "launches,work_done_s,finish_h\n";
-    text.reserve(text.size() + cases.size() * 100);
+std::string case_table_header() {
+    return "zone,start_tick,task_h,deadline_h,overhead_h,policy,cost_usd,spot_ticks,od_ticks,ticks,"
+           "launches,work_done_s,finish_h\n";
+}
+
+std::string case_table_rows(const std::vector<Case>& cases,
+                            const std::vector<CaseResult>& results) {
+    fmt::memory_buffer text;
+    auto out = std::back_inserter(text);
     // 48.0 keeps its ".0": the shortest decimal that reads back as the same number.
-    const auto hours = [](double value) {
-        std::string s = fmt::format("{}", value);
-        if (s.find_first_of(".e") == std::string::npos) s += ".0";
-        return s;
+    const auto hours = [&](double value) {
+        const std::size_t before = text.size();
+        fmt::format_to(out, "{}", value);
+        const std::string_view digits(text.data() + before, text.size() - before);
+        fmt::format_to(out, "{}",
+                       digits.find_first_of(".e") == std::string_view::npos ? ".0," : ",");
     };
     for (std::size_t i = 0; i < cases.size(); ++i) {
         const Case& c = cases[i];
         const CaseResult& r = results[i];
-        fmt::format_to(std::back_inserter(text),
-                       "{},{},{},{},{},{},{:.6f},{},{},{},{},{:.3f},{:.4f}\n", c.zone, c.start_tick,
-                       hours(c.task_h), hours(c.deadline_h), hours(c.overhead_h), c.policy,
-                       r.cost_usd, r.spot_ticks, r.od_ticks, r.ticks, r.launches, r.work_done_s,
-                       r.finish_h);
+        fmt::format_to(out, "{},{},", c.zone, c.start_tick);
+        hours(c.task_h);
+        hours(c.deadline_h);
+        hours(c.overhead_h);
+        fmt::format_to(out, "{},{:.6f},{},{},{},{},{:.3f},{:.4f}\n", c.policy, r.cost_usd,
+                       r.spot_ticks, r.od_ticks, r.ticks, r.launches, r.work_done_s, r.finish_h);
     }
-    return text;
+    return fmt::to_string(text);
 }
 
 }  // namespace trainyard::spot

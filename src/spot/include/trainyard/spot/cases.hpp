@@ -75,8 +75,20 @@ std::vector<std::string> case_policies();
 /// Refuses: other columns, numbers that are none, a start below 0, work or a deadline that is not
 /// above 0, a negative overhead, more than a million hours, an unknown policy.
 Result<std::vector<Case>> read_cases(std::string_view csv, std::string_view file);
-/// The file's columns, in its number formats.
-std::string write_cases(const std::vector<Case>& cases, const std::vector<CaseResult>& results);
+
+/// A part of a table that can be read alone: its header and some of its rows.
+struct CaseBlock {
+    std::string csv;
+    int skipped = 0;  ///< lines between the header and the first row
+};
+/// Cuts a table into blocks of about `bytes`; one block if it has quotes, which may hide line ends.
+std::vector<CaseBlock> split_cases(std::string_view csv, std::size_t bytes);
+/// The cases of one block, none if it has no rows; places are those of the whole table.
+Result<std::vector<Case>> read_cases(const CaseBlock& block, std::string_view file);
+
+/// The published table's columns, in its number formats.
+std::string case_table_header();
+std::string case_table_rows(const std::vector<Case>& cases, const std::vector<CaseResult>& results);
 
 /// Ticks of one case are counted in 32 bits: whether this one could need more.
 bool too_many_ticks(const Case& job, Seconds tick);
