@@ -340,9 +340,9 @@ Result<Outcome> run_simulate_cases(const Args& args, Io& io) {
     const std::string file = args.text("cases");
     auto text = sys::read_file(file);
     if (!text) return text.error();
-    // Small enough that the threads share the work to the end.
-    constexpr std::size_t kBlockBytes = 1 << 16;
-    const std::vector<spot::CaseBlock> blocks = spot::split_cases(*text, kBlockBytes);
+    // Small enough that the threads share the work to the end, whatever their number.
+    const std::size_t block = std::clamp<std::size_t>(text->size() / 64, 1 << 12, 1 << 16);
+    const std::vector<spot::CaseBlock> blocks = spot::split_cases(*text, block);
     text->clear();
     text->shrink_to_fit();
     Traces traces(args.text("trace"), file, import_options(args));

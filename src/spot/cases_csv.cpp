@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <iterator>
+#include <set>
 
 #include "cases_job.hpp"
 #include "trainyard/base/text.hpp"
@@ -18,6 +19,7 @@ using Mistakes = std::vector<Diagnostic>;
 
 constexpr const char* kInputs[] = {"zone",       "start_tick", "task_h",
                                    "deadline_h", "overhead_h", "policy"};
+constexpr std::string_view kOptimal = "optimal";
 constexpr double kMaxHours = 1e6;
 constexpr std::size_t kMaxMistakes = 20;
 
@@ -37,14 +39,12 @@ class CaseReader {
     std::optional<Error> check_header() {
         for (const char* name : kInputs) {
             if (table_.has(name)) continue;
-            std::string fix =
-                "the columns are zone, start_tick, task_h, deadline_h, overhead_h, policy";
-            if (const auto near = nearest(name, table_.header())) {
-                fix = fmt::format("rename \"{}\" to \"{}\"; ", *near, name) + fix;
-            }
-            mistakes_.push_back(wrong(table_.header_place(""),
-                                      fmt::format("no column \"{}\"", name), "a case needs it",
-                                      fix));
+            const std::string near = nearest_stranger(name);
+            mistakes_.push_back(
+                wrong(table_.header_place(near), fmt::format("no column \"{}\"", name),
+                      "a case is zone, start_tick, task_h, deadline_h, overhead_h and policy",
+                      near.empty() ? fmt::format("add the column {}", name)
+                                   : fmt::format("rename \"{}\" to \"{}\"", near, name)));
         }
         if (mistakes_.empty()) return std::nullopt;
         return bad_input(std::move(mistakes_));
@@ -84,6 +84,22 @@ class CaseReader {
     Mistakes& mistakes() { return mistakes_; }
 
   private:
+    /// The column most like `name` that nothing reads; empty if none is like it.
+    std::string nearest_stranger(std::string_view name) const {
+        const auto likeness = [&](const std::string& other) {
+            const auto longest = static_cast<int>(std::max(name.size(), other.size()));
+            return longest - 2 * edit_distance(name, other);
+        };
+        std::string best;
+        for (const std::string& column : table_.header()) {
+            if (std::find(std::begin(kInputs), std::end(kInputs), column) != std::end(kInputs)) {
+                continue;
+            }
+            if (likeness(column) >= (best.empty() ? 0 : likeness(best))) best = column;
+        }
+        return best;
+    }
+
     void add(std::size_t row, const char* column, std::string what, std::string why,
              std::string fix) {
         mistakes_.push_back(
@@ -100,7 +116,7 @@ class CaseReader {
                         !value    ? "not a number"
                         : is_over ? "too large"
                                   : "too small"),
-            rule, is_over ? fmt::format("at most {:g}", max) : fmt::format("write {}", rule));
+            rule, fmt::format("write a number from {:g} to {:g}", min, max));
         return min;
     }
 
@@ -115,16 +131,28 @@ class CaseReader {
     }
 
     void check_policy(std::size_t row, const std::string& policy) {
-        if (std::find(policies_.begin(), policies_.end(), policy) != policies_.end()) return;
-        if (make_policy(policy) != nullptr) return;
+        if (policy == kOptimal || known_.contains(policy)) return;
+        if (make_policy(policy) != nullptr) {
+            known_.insert(policy);
+            return;
+        }
+        const std::string name = policy.substr(0, policy.find(':'));
+        if (std::find(policies_.begin(), policies_.end(), name) != policies_.end()) {
+            add(row, "policy",
+                fmt::format("policy \"{}\": argument missing or wrong", printable(policy, 40)),
+                fmt::format("{} is there, but not so", name),
+                "the arguments of policies: `trainyard simulate --help`");
+            return;
+        }
         const auto near = nearest(policy, policies_);
         add(row, "policy", fmt::format("no policy \"{}\"", printable(policy, 40)),
-            fmt::format("policies: {}", fmt::join(policies_, ", ")),
+            "policies of cases are up, up_nohyst, greedy, on_demand, optimal and those of simulate",
             near ? fmt::format("did you mean \"{}\"?", *near) : "write one of them");
     }
 
     const CsvTable& table_;
     std::vector<std::string> policies_;
+    std::set<std::string, std::less<>> known_;  ///< that can be made
     Mistakes mistakes_;
 };
 
@@ -142,7 +170,7 @@ int header_line(std::string_view csv) {
 std::vector<std::string> case_policies() {
     std::vector<std::string> names;
     for (const PolicyInfo& info : policies()) names.push_back(info.name);
-    names.emplace_back("optimal");
+    names.emplace_back(kOptimal);
     return names;
 }
 
