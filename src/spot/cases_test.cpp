@@ -101,7 +101,9 @@ TEST(Cases, JumpsAreTicks) {
             const CaseResult jumps = play_case(c, trace, kPrices);
             const CaseResult naive = play_case_by_ticks(c, trace, kPrices, *make_policy(policy));
             ASSERT_EQ(jumps, naive) << i << ": " << words(c, jumps) << " | " << words(c, naive);
-            late += jumps.finish_h > c.deadline_h ? 1 : 0;
+            const bool is_late = jumps.finish_h > c.deadline_h + 1e-9;
+            ASSERT_EQ(is_late, must_be_late(c, trace.tick())) << i << ": " << words(c, jumps);
+            late += is_late ? 1 : 0;
             beyond_the_end += c.start_tick + jumps.ticks > trace.size() ? 1 : 0;
         }
     }
