@@ -199,7 +199,7 @@ std::string checkpoint_fact(const Context& x, const Candidate& c, const Offer& o
         x.request.job.method == Method::lora || x.request.job.method == Method::qlora;
     if (adapters) {
         const int rank = c.training.lora ? c.training.lora->rank : workload::Lora{}.rank;
-        s += " (adapters of rank " + std::to_string(rank) + " on " +
+        s += " (adapters only: small; rank " + std::to_string(rank) + " on " +
              workload::adapted_modules(x.request.job.model) + ")";
     } else {
         s += " full state";
@@ -267,9 +267,10 @@ std::string spot_fact(const Context& x) {
     if (spot == nullptr) return "no spot price known for this type";
     const Offer& o = spot->offer;
     std::string s =
-        "expected " + money(o.cost.expected) + " at " + per_hour(o.rate) + " (" +
-        price_date(o.rate_source) + ", " + o.region + "); " + percent(o.risk.band_low) + " to " +
-        percent(o.risk.band_high) + " of instances lost per month each: " +
+        (o.played > 0 ? "mean of " + std::to_string(o.played) + " simulated runs " : "expected ") +
+        money(o.cost.expected) + " at " + per_hour(o.rate) + " (" + price_date(o.rate_source) +
+        ", " + o.region + "); " + percent(o.risk.band_low) + " to " + percent(o.risk.band_high) +
+        " of instances lost per month each: " +
         (o.risk.interruptions < 0.05 ? "almost no interruption expected"
                                      : format_fixed(o.risk.interruptions, 1) + " interruptions");
     if (spot->candidate.nodes > 1 && job.copies == 1) {

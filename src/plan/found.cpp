@@ -1,8 +1,10 @@
 #include "found.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 #include "context.hpp"
+#include "settle.hpp"
 #include "trainyard/plan/space.hpp"
 
 namespace trainyard::plan {
@@ -54,7 +56,7 @@ std::vector<Option> all_options(const SearchResult& found, const Request& reques
     for (const Candidate& c : found.candidates) {
         const ServiceChoice service = service_for(c, request, catalog, a, 0);
         for (Offer& o : offers(c, request, work, service.service, catalog, a))
-            options.push_back({c, std::move(o)});
+            options.push_back({c, std::move(o), options.size()});
     }
     return options;
 }
@@ -102,7 +104,30 @@ void prefer_requested(Found& f, const Assumptions& a) {
     }
 }
 
+/// Best of what can be rented outside the type the user named, or beside the user's machines.
+std::optional<std::size_t> other_option(const Found& f, const Request& request,
+                                        const Assumptions& a) {
+    const auto& named = request.job.instance;
+    if (!named && !request.have) return std::nullopt;
+    std::vector<Option> rented;
+    std::copy_if(f.options.begin(), f.options.end(), std::back_inserter(rented),
+                 [](const Option& o) { return o.offer.purchase != Purchase::owned; });
+    const Choice free = choose(rented, f.limits, a);
+    if (!free.index) return std::nullopt;
+    const Option& best = rented[*free.index];
+    if (named && best.candidate.instance->type == *named) return std::nullopt;
+    return best.number;
+}
+
 }  // namespace
+
+void choose_among(Found& f, const Request& request, const Assumptions& a) {
+    f.mine = allowed(f.options, request);
+    f.choice = choose(f.mine, f.limits, a);
+    f.requested = requested_option(f.mine, request.job);
+    prefer_requested(f, a);
+    f.elsewhere = other_option(f, request, a);
+}
 
 Found find_options(const Request& request, const catalog::Catalog& catalog, const Assumptions& a) {
     Found f;
@@ -113,10 +138,8 @@ Found find_options(const Request& request, const catalog::Catalog& catalog, cons
     f.rejections = std::move(all.rejections);
     all.rejections.clear();
     f.options = all_options(all, request, f.work, catalog, a);
-    f.mine = allowed(f.options, request);
-    f.choice = choose(f.mine, f.limits, a);
-    f.requested = requested_option(f.mine, request.job);
-    prefer_requested(f, a);
+    choose_among(f, request, a);
+    settle(f, request, catalog, a);
     return f;
 }
 

@@ -134,23 +134,6 @@ double saving_outside(const Option& chosen, const workload::Job& job,
     return 1 - outside->per_accelerator / each;
 }
 
-/// What the user would be told without naming a type, or without machines of one's own.
-const Option* other_option(const Request& request, const Found& found, const Assumptions& a) {
-    const auto& named = request.job.instance;
-    if (!named && !request.have) return nullptr;
-    std::vector<Option> rented;
-    std::vector<const Option*> where;
-    for (const Option& o : found.options) {
-        if (o.offer.purchase == Purchase::owned) continue;
-        rented.push_back(o);
-        where.push_back(&o);
-    }
-    const Choice free = choose(rented, found.limits, a);
-    if (!free.index) return nullptr;
-    const Option* best = where[*free.index];
-    return named && best->candidate.instance->type == *named ? nullptr : best;
-}
-
 /// Rows, facts, reasons, risks, fronts and the scaling curve.
 void explain_choice(Plan& p, const Context& x, const std::vector<Option>& mine) {
     p.diagnosis = diagnose(x.request, x.catalog, x.assumptions);
@@ -189,9 +172,8 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     p.rejections = found.rejections;
     p.outcome = found.choice.outcome;
     p.only_spot = found.choice.only_spot;
-    const Option* elsewhere = other_option(request, found, a);
     const Context x{request,       catalog,      a,      p.work,        found.limits,
-                    found.options, p.rejections, chosen, found.named(), elsewhere};
+                    found.options, p.rejections, chosen, found.named(), found.other()};
     if (chosen != nullptr) {
         p.chosen = *chosen;
         const bool sold = request.have || chosen->candidate.nodes <= a.number("block.max_total");

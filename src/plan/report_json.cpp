@@ -131,6 +131,7 @@ Node offer(const Offer& o) {
     n.set("checkpoint_bytes", o.needs.checkpoint / kByte)
         .set("dataset_bytes", o.needs.dataset / kByte);
     n.set("data_rate_bytes_per_s", o.needs.data_rate / (kByte / kSecond));
+    if (o.played > 0) n.set("simulated_runs", static_cast<std::int64_t>(o.played));
     if (o.block_days) n.set("block_days", *o.block_days);
     if (o.base_nodes > 0) n.set("base_nodes", o.base_nodes);
     if (o.commitment) {

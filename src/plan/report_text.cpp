@@ -20,8 +20,8 @@ class Page {
     Page(const Plan& p, const ReportStyle& style) : p_(p), style_(style) {}
 
     std::string build() {
-        line(bold(wrap((p_.name.empty() ? "" : p_.name + ": ") + p_.verdict, kWidth, 2)));
-        line(dim(wrap(p_.job, kWidth, 2)));
+        line(bold(wrap(p_.verdict, kWidth, 2)));
+        line(dim(wrap((p_.name.empty() ? "" : p_.name + ": ") + p_.job, kWidth, 2)));
         diagnosis();
         table();
         facts();

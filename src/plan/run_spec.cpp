@@ -7,6 +7,7 @@
 
 #include "spot_price.hpp"
 #include "trainyard/base/text.hpp"
+#include "trainyard/spot/fit.hpp"
 
 namespace trainyard::plan {
 namespace {
@@ -21,18 +22,8 @@ spot::Pool pool_of(std::string name, spot::Purchase purchase, UsdPerSecond price
     return p;
 }
 
-spot::PoolProcess provisional_process(double low, double high, Seconds down) {
-    spot::PoolProcess p;
-    constexpr double kShape = 0.7;
-    p.up.shape = kShape;
-    p.up.scale = kMonth / std::pow(-std::log1p(-0.5 * (low + high)), 1 / kShape);
-    p.down.shape = kShape;
-    p.down.scale = down / std::tgamma(1 + 1 / kShape);
-    return p;
-}
-
 /// The band of the type in this region, and the top band where AWS publishes none.
-spot::PoolProcess process_of(const Offer& o, const std::string& type,
+spot::PoolProcess process_of(const Offer& o, const std::string& type, int nodes,
                              const catalog::Catalog& catalog, const Assumptions& a) {
     const auto band = catalog.interruption(type, o.region);
     double low = 0.20;
@@ -43,8 +34,7 @@ spot::PoolProcess process_of(const Offer& o, const std::string& type,
         source = band->provenance;
         if (band->high_per_month > low && band->high_per_month < 0.5) high = band->high_per_month;
     }
-    spot::PoolProcess p = provisional_process(low, high, a.seconds("spot.wait"));
-    p.name = type + ", " + o.region;
+    spot::PoolProcess p = spot::process_from_band(low, high, type + ", " + o.region, nodes);
     p.source = {"interruption band " + format_percent(low) + " to " + format_percent(high) +
                     " per month: " + source.source,
                 source.as_of, "modelled"};
@@ -85,27 +75,34 @@ spot::Checkpoints checkpoints_of(const Option& option, const Assumptions& a, boo
     return k;
 }
 
+struct Speeds {
+    int min_nodes = 1;
+    std::vector<double> relative;  ///< empty: the curve does not reach the full size
+};
+
 /// Speed with n nodes against all of them, at a fixed global batch: the scaling curve where it has
-/// a point, a straight line through its neighbours elsewhere.
-std::vector<double> speeds(const Scaling& scaling, int nodes) {
+/// a point, a straight line through its neighbours elsewhere. Below the smallest size of the curve
+/// nothing runs.
+Speeds speeds(const Scaling& scaling, int nodes) {
     std::vector<std::pair<int, double>> known;
     Seconds full;
     for (const ScalingPoint& p : scaling.points) {
         if (p.nodes == nodes) full = p.step;
     }
-    if (full <= Seconds{}) return {};
+    if (full <= Seconds{}) return {nodes, {}};
     for (const ScalingPoint& p : scaling.points) {
-        if (p.nodes <= nodes) known.emplace_back(p.nodes, full / p.step);
+        if (p.nodes <= nodes) known.emplace_back(p.nodes, std::min(1.0, full / p.step));
     }
     std::sort(known.begin(), known.end());
-    std::vector<double> out(static_cast<std::size_t>(nodes), 0.0);
-    for (std::size_t i = 0; i < known.size(); ++i) {
-        const auto [n, v] = known[i];
-        out[static_cast<std::size_t>(n - 1)] = v;
-        if (i == 0) continue;
-        const auto [m, u] = known[i - 1];
-        for (int k = m + 1; k < n; ++k)
-            out[static_cast<std::size_t>(k - 1)] = u + (v - u) * (k - m) / (n - m);
+    Speeds out{known.front().first, std::vector<double>(static_cast<std::size_t>(nodes), 1.0)};
+    std::pair<int, double> before = {0, 0.0};
+    for (const auto& [n, v] : known) {
+        for (int k = before.first + 1; k <= n; ++k) {
+            const double share = static_cast<double>(k - before.first) / (n - before.first);
+            out.relative[static_cast<std::size_t>(k - 1)] =
+                before.second + (v - before.second) * share;
+        }
+        before = {n, v};
     }
     return out;
 }
@@ -126,12 +123,12 @@ void set_size(const Option& option, const Request& request, const Scaling* scali
     s.nodes = request.job.copies > 1 ? 1 : c.nodes;
     s.min_nodes = s.nodes;
     if (request.job.resume != workload::Resume::elastic || s.nodes == 1) return;
-    if (scaling != nullptr) s.speed = speeds(*scaling, s.nodes);
-    const auto first = std::find_if(s.speed.begin(), s.speed.end(), [](double v) { return v > 0; });
     // Without a curve the half is the smallest size tried: a model that fits N nodes with little
     // room does not fit one.
-    s.min_nodes = first == s.speed.end() ? std::max(1, s.nodes / 2)
-                                         : static_cast<int>(first - s.speed.begin()) + 1;
+    Speeds known{std::max(1, s.nodes / 2), {}};
+    if (scaling != nullptr) known = speeds(*scaling, s.nodes);
+    s.min_nodes = known.min_nodes;
+    s.speed = std::move(known.relative);
 }
 
 std::string policy_of(const Offer& offer, const Candidate& c) {
@@ -168,7 +165,7 @@ Run make_run(const Option& option, const Request& request, const std::string& se
     if (cheap && may) {
         s.pools.push_back(pool_of(c.instance->type + " spot", spot::Purchase::spot,
                                   uplift * cheap->expected.rate));
-        s.pools.back().process = process_of(o, c.instance->type, catalog, a);
+        s.pools.back().process = process_of(o, c.instance->type, s.nodes, catalog, a);
     }
     if (const auto firm = catalog.price(c.instance->type, PurchaseType::on_demand, o.region)) {
         s.pools.push_back(pool_of(c.instance->type + " on demand", spot::Purchase::on_demand,

@@ -3,6 +3,7 @@
 // guaranteed capacity with spot on top. Every offer is an expected value with a range, and says
 // what it assumes.
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -75,6 +76,7 @@ struct Offer {
     std::optional<Commitment> commitment;
     int base_nodes = 0;  ///< mixed: nodes on guaranteed capacity
     std::string note;
+    std::uint64_t played = 0;  ///< simulated runs behind time and cost; 0: an expected value
 };
 
 /// Every purchase that has a price for this type in one of the regions, cheapest region each. Spot

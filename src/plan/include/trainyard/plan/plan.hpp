@@ -17,6 +17,7 @@ namespace trainyard::plan {
 struct Option {
     Candidate candidate;
     Offer offer;
+    std::size_t number = 0;  ///< position among all options of the plan
 };
 
 enum class Outcome {
