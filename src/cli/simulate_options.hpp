@@ -26,14 +26,20 @@ std::optional<CadenceChoice> parse_cadence(std::string_view text);
 /// The name of what the run has.
 CadenceChoice cadence_of(const spot::Checkpoints& checkpoints);
 
+/// Capacity Blocks and commitments are paid whole, used or not. A policy that holds none of them in
+/// the first run is played as if they had not been made: the money is not spent yet.
+spot::RunSpec without_idle_commitments(spot::RunSpec spec, const std::string& policy,
+                                       std::uint64_t seed);
+
 struct FailOn {
     bool late = false;         ///< else over budget
     double allowed_share = 0;  ///< of runs that may break the limit
 };
 
 struct SimulateRequest {
-    SimulateInput input;   ///< with all options applied
-    std::string job_word;  ///< as typed
+    SimulateInput input;    ///< with all options applied
+    spot::RunSpec offered;  ///< the same before idle commitments were taken out
+    std::string job_word;   ///< as typed
     /// The first is the one that the verdict is about. Empty rest: no comparison.
     std::vector<std::string> policies;
     std::vector<spot::PoolTrace> traces;  ///< pools of the run point into it

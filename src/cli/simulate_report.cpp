@@ -158,6 +158,8 @@ std::string policy_table(const SimulateRequest& r, const Study& study, const Io&
     if (study.policies_left_out > 0)
         out += fmt::format("  {} more are dearer: --policy LIST shows them\n",
                            study.policies_left_out);
+    if (r.offered.pools.size() > spec.pools.size() || study.main.mean_money.reserved > Usd{})
+        out += "  A policy that never uses the Capacity Block or commitment does not pay for it.\n";
     for (const std::string& words : study.policies_refused) out += wrapped("  ", words);
     return out;
 }

@@ -143,7 +143,8 @@ std::optional<Error> play_changes(const std::vector<Change>& changes, const std:
 void play_policies(const SimulateRequest& r, Player& player, Study& study) {
     study.policies = {study.main};
     for (std::size_t i = 1; i < r.policies.size() && !player.stopped(); ++i) {
-        auto summary = player.play(r.input.run.spec, r.policies[i]);
+        auto summary =
+            player.play(without_idle_commitments(r.offered, r.policies[i], r.seed), r.policies[i]);
         if (!summary) {
             study.policies_refused.push_back(r.policies[i] + ": " + first_words(summary.error()));
         } else if (!summary->partial) {

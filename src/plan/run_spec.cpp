@@ -133,7 +133,8 @@ void set_size(const Option& option, const Request& request, const Scaling* scali
 
 std::string policy_of(const Offer& offer, const Candidate& c) {
     if (offer.purchase == Purchase::spot) return "spot_only";
-    if (offer.purchase != Purchase::mixed) return "on_demand";
+    if (offer.purchase == Purchase::on_demand) return "on_demand";
+    if (offer.purchase != Purchase::mixed) return "reserved";
     const double share = 1.0 - static_cast<double>(offer.base_nodes) / c.nodes;
     return "share:" + format_fixed(share, 2);
 }
