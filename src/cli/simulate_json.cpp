@@ -198,6 +198,11 @@ doc::Node simulate_json(const SimulateRequest& r, const Study& study, const Io& 
     Node policies = Node::list();
     for (const Summary& p : study.policies) policies.append(summary(p));
     root.set("policies", std::move(policies));
+    Node same = Node::map();
+    for (const auto& [name, as] : study.policies_same) same.set(name, as);
+    root.set("policies_same", std::move(same));
+    if (study.best_on_traces)
+        root.set("best_policy_on_median_trace", variants({*study.best_on_traces}, s).items()[0]);
     root.set("policies_refused", strings(study.policies_refused));
     root.set("cadences", cadences(study)).set("cadence_curve", curve(study));
     root.set("rules", variants(study.rules, s)).set("what_ifs", variants(study.what_ifs, s));

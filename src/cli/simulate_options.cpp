@@ -10,7 +10,6 @@
 #include "simulate_trace.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/spot/policy.hpp"
-#include "trainyard/spot/simulate.hpp"
 
 namespace trainyard::cli {
 
@@ -306,15 +305,9 @@ bool is_committed(const spot::Pool& p) {
 
 }  // namespace
 
-spot::RunSpec without_idle_commitments(spot::RunSpec spec, const std::string& name,
-                                       std::uint64_t seed) {
-    if (std::none_of(spec.pools.begin(), spec.pools.end(), is_committed)) return spec;
-    spot::SimulateOptions once;
-    once.runs = 1;
-    once.threads = 1;
-    const auto policy = spot::make_policy(name);
-    if (policy == nullptr || !spot::simulate(spec, name, once)) return spec;
-    if (spot::play(spec, *policy, seed, 0, nullptr).reserved_node_hours > 0) return spec;
+spot::RunSpec spec_for(const SimulateRequest& r, const std::string& policy) {
+    spot::RunSpec spec = r.offered;
+    if (policy == r.input.run.policy || policy == "reserved") return spec;
     spec.pools.erase(std::remove_if(spec.pools.begin(), spec.pools.end(), is_committed),
                      spec.pools.end());
     return spec;
@@ -381,7 +374,7 @@ Result<SimulateRequest> simulate_request(const Args& args, const std::string& to
     read_fail_on(args, r, mistakes);
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
     r.offered = spec;
-    spec = without_idle_commitments(std::move(spec), r.policies.front(), r.seed);
+    spec = spec_for(r, r.policies.front());
     r.compare = !args.flag("brief");
     r.rules = args.flag("rules") || args.given("html");
     r.curve = args.flag("json") || args.given("html");

@@ -26,11 +26,6 @@ std::optional<CadenceChoice> parse_cadence(std::string_view text);
 /// The name of what the run has.
 CadenceChoice cadence_of(const spot::Checkpoints& checkpoints);
 
-/// Capacity Blocks and commitments are paid whole, used or not. A policy that holds none of them in
-/// the first run is played as if they had not been made: the money is not spent yet.
-spot::RunSpec without_idle_commitments(spot::RunSpec spec, const std::string& policy,
-                                       std::uint64_t seed);
-
 struct FailOn {
     bool late = false;         ///< else over budget
     double allowed_share = 0;  ///< of runs that may break the limit
@@ -38,7 +33,7 @@ struct FailOn {
 
 struct SimulateRequest {
     SimulateInput input;    ///< with all options applied
-    spot::RunSpec offered;  ///< the same before idle commitments were taken out
+    spot::RunSpec offered;  ///< the same with the commitments that the policy does not use
     std::string job_word;   ///< as typed
     /// The first is the one that the verdict is about. Empty rest: no comparison.
     std::vector<std::string> policies;
@@ -52,6 +47,10 @@ struct SimulateRequest {
     bool curve = false;  ///< checkpoint interval against cost, and a sampled timeline
     std::vector<FailOn> fail_on;
 };
+
+/// The run under a policy. Capacity Blocks and commitments are paid whole, used or not, and are not
+/// bought yet: only the plan's own policy and "reserved" are played with them.
+spot::RunSpec spec_for(const SimulateRequest& request, const std::string& policy);
 
 /// Without those of simulate_job_options().
 std::vector<Option> simulate_play_options();

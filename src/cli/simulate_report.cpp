@@ -158,8 +158,15 @@ std::string policy_table(const SimulateRequest& r, const Study& study, const Io&
     if (study.policies_left_out > 0)
         out += fmt::format("  {} more are dearer: --policy LIST shows them\n",
                            study.policies_left_out);
+    if (!study.policies_same.empty()) {
+        std::vector<std::string> same;
+        for (const auto& [name, as] : study.policies_same) same.push_back(name + " = " + as);
+        out += wrapped("  ", fmt::format("The same here: {}", fmt::join(same, ", ")));
+    }
     if (r.offered.pools.size() > spec.pools.size() || study.main.mean_money.reserved > Usd{})
-        out += "  A policy that never uses the Capacity Block or commitment does not pay for it.\n";
+        out +=
+            "  Only the plan's own policy and reserved book and pay its Capacity Block or "
+            "commitment.\n";
     for (const std::string& words : study.policies_refused) out += wrapped("  ", words);
     return out;
 }
@@ -216,7 +223,8 @@ std::string variant_table(const std::string& title, const SimulateRequest& r,
                  {"in budget", Align::right}});
     const spot::RunSpec& spec = r.input.run.spec;
     for (const Variant& v : variants) {
-        table.add({"  " + v.text, effect(v.summary, main), time_effect(v.summary, main),
+        table.add({"  " + (v.text.size() > 48 ? v.text.substr(0, v.text.find(" (")) : v.text),
+                   effect(v.summary, main), time_effect(v.summary, main),
                    spec.deadline ? share_words(v.summary.meets_deadline) : "-",
                    spec.budget ? share_words(v.summary.meets_budget) : "-"});
     }

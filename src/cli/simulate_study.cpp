@@ -6,8 +6,9 @@
 #include <cmath>
 #include <limits>
 
-#include "trainyard/base/text.hpp"
-#include "trainyard/spot/cadence.hpp"
+#include "simulate_words.hpp"
+#include "trainyard/base/contract.hpp"
+#include "trainyard/spot/fit.hpp"
 
 namespace trainyard::cli {
 
@@ -19,6 +20,9 @@ using spot::Summary;
 const char* const kCadences[] = {"fixed:5m", "young", "daly", "best", "age"};
 constexpr int kCurvePoints = 13;
 constexpr std::size_t kMostLuck = 5;
+/// Policies within this factor of the cheapest cost the same; so many are tried with scarce spot.
+constexpr double kSameCost = 1.02;
+constexpr std::size_t kStressed = 4;
 /// Of the search for a run near the median.
 constexpr std::uint64_t kSampleTries = 200;
 
@@ -97,12 +101,51 @@ std::vector<Change> rule_changes(const RunSpec& spec) {
     return all;
 }
 
-/// What the assumed spot process may have wrong, each way by a factor of two.
+/// How often capacity is there.
+double availability(const spot::PoolProcess& p) {
+    return p.up.mean() / (p.up.mean() + p.down.mean());
+}
+
+/// Of the processes fitted to published traces, for gangs or for single nodes, the one in the
+/// middle by availability.
+const spot::PoolProcess& median_trace(int nodes) {
+    std::vector<const spot::PoolProcess*> all;
+    for (const spot::PoolProcess& p : spot::embedded_processes()) {
+        if ((p.gang > 1) == (nodes > 1)) all.push_back(&p);
+    }
+    TRAINYARD_ASSERT(!all.empty(), "processes of both kinds are built in");
+    const auto middle = all.begin() + static_cast<std::ptrdiff_t>(all.size() / 2);
+    std::nth_element(all.begin(), middle, all.end(), [](const auto* a, const auto* b) {
+        return availability(*a) < availability(*b);
+    });
+    return **middle;
+}
+
+/// The same run where spot comes and goes as on the median published trace, at the run's price.
+Change on_traces(const RunSpec& spec) {
+    const spot::PoolProcess& fitted = median_trace(spec.nodes);
+    Change out = change(spec, "median_trace",
+                        fmt::format("spot is as scarce as on the median published trace ({}, there "
+                                    "{} of the time)",
+                                    fitted.name, share_words(availability(fitted))));
+    for (spot::Pool& p : out.spec.pools) {
+        if (!p.process) continue;
+        const spot::PriceProcess price = p.process->price;
+        p.process = fitted;
+        p.process->price = price;
+    }
+    return out;
+}
+
+bool has_process(const RunSpec& spec) {
+    return std::any_of(spec.pools.begin(), spec.pools.end(),
+                       [](const spot::Pool& p) { return p.process.has_value(); });
+}
+
+/// What the assumed spot process may have wrong, and what else may go worse than planned.
 std::vector<Change> luck_changes(const RunSpec& spec, const Summary& main) {
-    const bool modelled = std::any_of(spec.pools.begin(), spec.pools.end(),
-                                      [](const spot::Pool& p) { return p.process.has_value(); });
     std::vector<Change> all;
-    if (modelled) {
+    if (has_process(spec) && main.mean_money.spot > Usd{}) {
         const auto scaled = [&](const char* id, const char* words, double up, double down) {
             all.push_back(change(spec, id, words));
             for (spot::Pool& p : all.back().spec.pools) {
@@ -113,8 +156,8 @@ std::vector<Change> luck_changes(const RunSpec& spec, const Summary& main) {
             }
         };
         scaled("interruptions_twice", "interruptions come twice as often", 0.5, 1);
-        scaled("interruptions_half", "interruptions come half as often", 2, 1);
         scaled("waits_twice", "capacity stays away twice as long", 1, 2);
+        all.push_back(on_traces(spec));
     }
     if (spec.failures_per_node_hour > 0) {
         all.push_back(change(spec, "failures_twice", "hardware fails twice as often"));
@@ -140,17 +183,16 @@ std::optional<Error> play_changes(const std::vector<Change>& changes, const std:
     return std::nullopt;
 }
 
-void play_policies(const SimulateRequest& r, Player& player, Study& study) {
-    study.policies = {study.main};
-    for (std::size_t i = 1; i < r.policies.size() && !player.stopped(); ++i) {
-        auto summary =
-            player.play(without_idle_commitments(r.offered, r.policies[i], r.seed), r.policies[i]);
-        if (!summary) {
-            study.policies_refused.push_back(r.policies[i] + ": " + first_words(summary.error()));
-        } else if (!summary->partial) {
-            study.policies.push_back(std::move(*summary));
-        }
-    }
+/// Whether a policy with the very same runs has a row already; notes it.
+bool is_repeated(const Summary& s, Study& study) {
+    const auto same = std::find_if(study.policies.begin(), study.policies.end(),
+                                   [&](const Summary& known) { return known.unseed == s.unseed; });
+    if (same == study.policies.end()) return false;
+    study.policies_same.emplace_back(s.policy, same->policy);
+    return true;
+}
+
+void rank_policies(Study& study) {
     const auto better = [](const Summary& a, const Summary& b) {
         if (is_sure(a) != is_sure(b)) return is_sure(a);
         return a.usd.mean < b.usd.mean;
@@ -163,6 +205,52 @@ void play_policies(const SimulateRequest& r, Player& player, Study& study) {
         study.policies.erase(last);
         ++study.policies_left_out;
     }
+}
+
+double worst_share(const Summary& s) {
+    return std::min({s.finished, s.meets_deadline, s.meets_budget});
+}
+
+/// Of the policies that cost about the same as the cheapest safe one, the one that keeps the limits
+/// best where spot is scarce comes to the front.
+void stress_best(const SimulateRequest& r, Player& player, Study& study) {
+    const double most = kSameCost * study.policies.front().usd.mean;
+    std::size_t chosen = 0;
+    std::optional<Variant> stressed;
+    for (std::size_t i = 0; i < std::min(kStressed, study.policies.size()); ++i) {
+        const Summary& s = study.policies[i];
+        if (s.usd.mean > most || s.mean_money.spot <= Usd{} || player.stopped()) break;
+        if (is_sure(s) != is_sure(study.policies.front())) break;
+        const RunSpec spec = spec_for(r, s.policy);
+        if (!has_process(spec)) return;
+        const Change scarce = on_traces(spec);
+        auto summary = player.play(scarce.spec, s.policy);
+        if (!summary || summary->partial) return;
+        const double gain = stressed ? worst_share(*summary) - worst_share(stressed->summary) : 1.0;
+        if (gain < 0 || (gain <= 0 && summary->usd.mean >= stressed->summary.usd.mean)) continue;
+        chosen = i;
+        stressed = Variant{scarce.id, scarce.text, std::move(*summary)};
+    }
+    if (!stressed) return;
+    const auto first = study.policies.begin();
+    const auto at = first + static_cast<std::ptrdiff_t>(chosen);
+    std::rotate(first, at, at + 1);
+    if (first->policy != study.main.policy) study.best_on_traces = std::move(stressed);
+}
+
+void play_policies(const SimulateRequest& r, Player& player, Study& study) {
+    study.policies = {study.main};
+    for (std::size_t i = 1; i < r.policies.size() && !player.stopped(); ++i) {
+        const std::string& name = r.policies[i];
+        auto summary = player.play(spec_for(r, name), name);
+        if (!summary) {
+            study.policies_refused.push_back(name + ": " + first_words(summary.error()));
+        } else if (!summary->partial && !is_repeated(*summary, study)) {
+            study.policies.push_back(std::move(*summary));
+        }
+    }
+    rank_policies(study);
+    stress_best(r, player, study);
 }
 
 void play_cadences(const SimulateRequest& r, Player& player, Study& study) {
@@ -225,7 +313,7 @@ void sample_run(const SimulateRequest& r, Study& study) {
 /// How many things are played, at most.
 std::size_t parts_of(const SimulateRequest& r, std::size_t rules) {
     std::size_t parts = 1 + rules;
-    if (r.compare) parts += r.policies.size() - 1 + std::size(kCadences) + kMostLuck;
+    if (r.compare) parts += r.policies.size() - 1 + std::size(kCadences) + kMostLuck + kStressed;
     if (r.curve) parts += kCurvePoints;
     return parts;
 }

@@ -6,6 +6,7 @@
 #include <functional>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "simulate_options.hpp"
@@ -47,6 +48,11 @@ struct Study {
     spot::Summary main;
     std::vector<spot::Summary> policies;  ///< main included; the best first; at most kMostRows
     std::size_t policies_left_out = 0;
+    /// "lowest_price" -> "spot_only": the same in every run, so only one has a row.
+    std::vector<std::pair<std::string, std::string>> policies_same;
+    /// The best policy, if it is not the main one and holds spot, with the capacity of the median
+    /// published trace.
+    std::optional<Variant> best_on_traces;
     std::vector<std::string> policies_refused;  ///< "name: why"
     std::vector<CadenceRow> cadences;
     std::vector<Variant> rules;

@@ -84,6 +84,14 @@ void advise_policy(const SimulateRequest& r, const Study& s, Advice& advice) {
                                        is_sure(s.main) ? "Cheaper and safe enough:" : "Use",
                                        best.policy, difference(best, s.main), suffix));
     advice.next = again(r, " --policy " + best.policy);
+    if (!s.best_on_traces) return;
+    const Summary& scarce = s.best_on_traces->summary;
+    advice.lines.push_back(
+        fmt::format("But spot capacity is assumed, AWS publishes none: if {}, {} ends in {} (P90 "
+                    "{}), costs {}{}.",
+                    s.best_on_traces->text, best.policy, days(scarce.hours.p50),
+                    days(scarce.hours.p90), dollar_words(scarce.usd.mean),
+                    limit_words(r, scarce).empty() ? "" : "; " + limit_words(r, scarce)));
 }
 
 void advise_cadence(const SimulateRequest& r, const Study& s, Advice& advice) {
