@@ -86,12 +86,13 @@ void advise_policy(const SimulateRequest& r, const Study& s, Advice& advice) {
     advice.next = again(r, " --policy " + best.policy);
     if (!s.best_on_traces) return;
     const Summary& scarce = s.best_on_traces->summary;
+    const std::string kept_then = limit_words(r, scarce);
     advice.lines.push_back(
-        fmt::format("But spot capacity is assumed, AWS publishes none: if {}, {} ends in {} (P90 "
-                    "{}), costs {}{}.",
-                    s.best_on_traces->text, best.policy, days(scarce.hours.p50),
-                    days(scarce.hours.p90), dollar_words(scarce.usd.mean),
-                    limit_words(r, scarce).empty() ? "" : "; " + limit_words(r, scarce)));
+        fmt::format("Spot capacity is assumed, AWS publishes none: {} {}, {} ends in {} (P90 {}) "
+                    "and costs {}{}.",
+                    is_sure(scarce) ? "even if" : "but if", s.best_on_traces->text, best.policy,
+                    days(scarce.hours.p50), days(scarce.hours.p90), dollar_words(scarce.usd.mean),
+                    kept_then.empty() ? "" : "; " + kept_then));
 }
 
 void advise_cadence(const SimulateRequest& r, const Study& s, Advice& advice) {
