@@ -14,7 +14,8 @@ namespace trainyard::plan {
 struct Option;
 struct Scaling;
 
-/// A run and the policy that the offer stands for: "on_demand", "reserved", "spot_only", "share:0.5".
+/// A run and the policy that the offer stands for: "on_demand", "reserved", "spot_only",
+/// "share:0.5".
 struct Run {
     spot::RunSpec spec;
     std::string policy;
