@@ -20,7 +20,8 @@ SKIPPED = 77
 
 
 def output_of(binary, command):
-    env = {**os.environ, "NO_COLOR": "1", "TRAINYARD_TODAY": "2026-12-01", "COLUMNS": "100"}
+    env = {**os.environ, "NO_COLOR": "1", "TRAINYARD_TODAY": "2026-12-01", "COLUMNS": "100",
+           "LC_ALL": "C.UTF-8"}
     done = subprocess.run([binary, *shlex.split(command)[1:]], cwd=ROOT, env=env, capture_output=True, text=True,
                           check=False)
     if done.returncode not in (0, 1):

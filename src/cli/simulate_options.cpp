@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cmath>
+#include <iterator>
 #include <utility>
 
 #include "simulate_trace.hpp"
@@ -209,6 +210,31 @@ void read_fail_on(const Args& args, SimulateRequest& r, Mistakes& mistakes) {
     }
 }
 
+/// For a shell.
+std::string quoted(const std::string& word) {
+    constexpr std::string_view kPlain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-+=:,./@%";
+    if (!word.empty() && word.find_first_not_of(kPlain) == std::string::npos) return word;
+    std::string out = "'";
+    for (const char c : word) out += c == '\'' ? "'\\''" : std::string(1, c);
+    return out + "'";
+}
+
+/// The options that decide what is played; how it is shown is the next command's own.
+std::string given_options(const Args& args) {
+    constexpr std::string_view kOwn[] = {"policy", "cadence", "runs",    "rules",
+                                         "html",   "json",    "fail-on", "brief"};
+    std::string out;
+    for (const auto& [name, slot] : args.slots) {
+        const bool own = std::find(std::begin(kOwn), std::end(kOwn), name) != std::end(kOwn);
+        if (!slot.is_option || !slot.is_given || own) continue;
+        out += " --" + name;
+        if (!slot.values.empty())
+            out += " " + quoted(fmt::format("{}", fmt::join(slot.values, ",")));
+    }
+    return out;
+}
+
 Option flag(std::string name, std::string help) {
     return {.name = std::move(name), .kind = Option::Kind::flag, .help = std::move(help)};
 }
@@ -237,7 +263,8 @@ Result<SimulateRequest> read_input(const Args& args, const std::string& today) {
     if (!input) return input.error();
     SimulateRequest r;
     r.input = std::move(*input);
-    r.job_word = args.text("job");
+    r.job_word = quoted(args.text("job"));
+    r.given = given_options(args);
     if (!args.given("trace")) return r;
     spot::ImportOptions options;
     if (args.given("ones")) {

@@ -35,6 +35,7 @@ struct SimulateRequest {
     SimulateInput input;    ///< with all options applied
     spot::RunSpec offered;  ///< the same with the commitments that the policy does not use
     std::string job_word;   ///< as typed
+    std::string given;      ///< " --tokens 300B …": what a next command must repeat
     /// The first is the one that the verdict is about. Empty rest: no comparison.
     std::vector<std::string> policies;
     std::vector<spot::PoolTrace> traces;  ///< pools of the run point into it

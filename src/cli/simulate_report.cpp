@@ -134,7 +134,7 @@ std::string histogram(const std::string& title, std::vector<spot::HistogramBin> 
 std::string policy_table(const SimulateRequest& r, const Study& study, const Io& io) {
     if (study.policies.size() < 2) return {};
     std::string out = "\n" + io.paint(Tone::bold, "Other policies") +
-                      " (same luck; safe ones first, the cheapest on top)\n";
+                      " (same luck; the best first, > is the verdict's)\n";
     Table table({{"  policy"},
                  {"time P50", Align::right},
                  {"P90", Align::right},

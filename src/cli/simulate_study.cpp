@@ -20,8 +20,8 @@ using spot::Summary;
 const char* const kCadences[] = {"fixed:5m", "young", "daly", "best", "age"};
 constexpr int kCurvePoints = 13;
 constexpr std::size_t kMostLuck = 5;
-/// Policies within this factor of the cheapest cost the same; so many are tried with scarce spot.
-constexpr double kSameCost = 1.02;
+/// Policies within this factor of the cheapest are tried with scarce spot, so many at most.
+constexpr double kSameCost = 1.10;
 constexpr std::size_t kStressed = 4;
 /// Of the search for a run near the median.
 constexpr std::uint64_t kSampleTries = 200;
@@ -211,7 +211,7 @@ double worst_share(const Summary& s) {
     return std::min({s.finished, s.meets_deadline, s.meets_budget});
 }
 
-/// Of the policies that cost about the same as the cheapest safe one, the one that keeps the limits
+/// Of the policies that cost little more than the cheapest safe one, the one that keeps the limits
 /// best where spot is scarce comes to the front.
 void stress_best(const SimulateRequest& r, Player& player, Study& study) {
     const double most = kSameCost * study.policies.front().usd.mean;

@@ -35,7 +35,7 @@ std::string limit_words(const SimulateRequest& r, const Summary& s) {
 
 /// The command that was typed, as far as this answer needs it.
 std::string again(const SimulateRequest& r, const std::string& more) {
-    return fmt::format("trainyard simulate {}{}", r.job_word, more);
+    return fmt::format("trainyard simulate {}{}{}", r.job_word, r.given, more);
 }
 
 std::string difference(const Summary& other, const Summary& main) {
@@ -50,6 +50,31 @@ std::string difference(const Summary& other, const Summary& main) {
         out += fmt::format(", takes {} {}", days(std::abs(slower)), slower > 0 ? "longer" : "less");
     }
     return out;
+}
+
+/// "up ends in 29.9 d (P90 30.0 d) and costs $51,247; on time in 99.9 %".
+std::string outcome_words(const SimulateRequest& r, const Summary& s) {
+    const std::string kept = limit_words(r, s);
+    return fmt::format("{} ends in {} (P90 {}) and costs {}{}", s.policy, days(s.hours.p50),
+                       days(s.hours.p90), dollar_words(s.usd.mean),
+                       kept.empty() ? "" : "; " + kept);
+}
+
+/// Cheaper if spot is as assumed, dearer if it is scarce: the user's choice, not ours.
+void advise_bet(const SimulateRequest& r, const Study& s, Advice& advice) {
+    const Summary& best = s.policies.front();
+    const Summary& scarce = s.best_on_traces->summary;
+    advice.lines.push_back(
+        fmt::format("Keep {} for a certain cost. --policy {} is a bet on spot capacity: it {} if "
+                    "capacity is as its interruption band suggests.",
+                    s.main.policy, best.policy, difference(best, s.main)));
+    advice.lines.push_back(fmt::format("The bet is lost, {} dearer than {}, if {}: {}.",
+                                       dollar_words(scarce.usd.mean - s.main.usd.mean),
+                                       s.main.policy, s.best_on_traces->text,
+                                       outcome_words(r, scarce)));
+    advice.lines.emplace_back(
+        "AWS publishes no capacity; before you choose, ask for the score of your regions: aws ec2 "
+        "get-spot-placement-scores, or replay a trace of your own with --trace.");
 }
 
 /// What there is to say about the other policies.
@@ -68,7 +93,7 @@ void advise_policy(const SimulateRequest& r, const Study& s, Advice& advice) {
             "No policy keeps the limits in nine runs of ten; the safest is {} ({}). Move the "
             "deadline or the budget, or plan more nodes.",
             safest->policy, limit_words(r, *safest)));
-        advice.next = fmt::format("trainyard plan {} --explain", r.job_word);
+        advice.next = again(r, " --policy " + safest->policy + " --runs 100k");
         return;
     }
     const double saved = s.main.usd.mean - best.usd.mean;
@@ -80,19 +105,20 @@ void advise_policy(const SimulateRequest& r, const Study& s, Advice& advice) {
                         s.main.policy, share_words(kWorthIt)));
         return;
     }
+    advice.next = again(r, " --policy " + best.policy);
+    if (s.best_on_traces && s.best_on_traces->summary.usd.mean > s.main.usd.mean &&
+        is_sure(s.main)) {
+        advise_bet(r, s, advice);
+        return;
+    }
     advice.lines.push_back(fmt::format("{} --policy {}: it {}{}.",
                                        is_sure(s.main) ? "Cheaper and safe enough:" : "Use",
                                        best.policy, difference(best, s.main), suffix));
-    advice.next = again(r, " --policy " + best.policy);
     if (!s.best_on_traces) return;
     const Summary& scarce = s.best_on_traces->summary;
-    const std::string kept_then = limit_words(r, scarce);
-    advice.lines.push_back(
-        fmt::format("Spot capacity is assumed, AWS publishes none: {} {}, {} ends in {} (P90 {}) "
-                    "and costs {}{}.",
-                    is_sure(scarce) ? "even if" : "but if", s.best_on_traces->text, best.policy,
-                    days(scarce.hours.p50), days(scarce.hours.p90), dollar_words(scarce.usd.mean),
-                    kept_then.empty() ? "" : "; " + kept_then));
+    advice.lines.push_back(fmt::format("Spot capacity is assumed, AWS publishes none: {} {}, {}.",
+                                       is_sure(scarce) ? "even if" : "but if",
+                                       s.best_on_traces->text, outcome_words(r, scarce)));
 }
 
 void advise_cadence(const SimulateRequest& r, const Study& s, Advice& advice) {
