@@ -45,7 +45,8 @@ AttentionTime flash(const workload::Model& m, const LayerShape& s, int window, c
     const double factor = head_factor * length_factor * std::max(0.05, occupancy);
     const double rate = d.attention_rate / (kFlop / kSecond) * factor * d.attention_gain;
     return {forward / (rate * d.arch->flash_forward) * kSecond + d.kernel_gap,
-            backward / (rate * d.arch->flash_backward) * kSecond + 2.0 * d.kernel_gap};
+            backward / (rate * d.arch->flash_forward * d.arch->flash_backward_ratio) * kSecond +
+                2.0 * d.kernel_gap};
 }
 
 AttentionTime unfused(const workload::Model& m, const LayerShape& s, const Device& d) {

@@ -79,7 +79,11 @@ Seconds all_to_all(const Network& n, Group g, const ExpertTraffic& t) {
     if (g.ranks <= 1 || t.tokens <= 0) return {};
     const GlobalConstants& c = *n.constants;
     const double row = t.row / kByte;
-    const double copies = t.tokens * t.top_k;
+    // Expected distinct ranks of a token's experts, or all its copies.
+    const double ranks = g.ranks;
+    const double copies =
+        t.tokens *
+        (t.once_per_node ? ranks * (1 - std::pow(1 - 1 / ranks, t.top_k)) : double(t.top_k));
     const double intra = n.intra / (kByte / kSecond);
     const double inside = copies * row * (g.per_node - 1) / g.ranks;
     double seconds =

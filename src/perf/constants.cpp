@@ -32,6 +32,7 @@ constexpr GlobalName kGlobals[] = {FIELD(tile_128),
                                    FIELD(flash_half_sequence),
                                    FIELD(host_us_per_kernel),
                                    FIELD(checkpoint_host_us),
+                                   FIELD(collective_host_us),
                                    FIELD(cross_socket_us),
                                    FIELD(graph_us_per_kernel),
                                    FIELD(step_overhead_ms),
@@ -46,6 +47,7 @@ constexpr GlobalName kGlobals[] = {FIELD(tile_128),
                                    FIELD(half_message_mb),
                                    FIELD(half_message_intra_mb),
                                    FIELD(p2p_fraction),
+                                   FIELD(host_link_gb_per_s),
                                    FIELD(bucket_overlap),
                                    FIELD(shard_overlap),
                                    FIELD(tensor_overlap),
@@ -68,9 +70,9 @@ struct ArchitectureName {
 };
 #define FIELD(x) {#x, &ArchitectureConstants::x}
 constexpr ArchitectureName kArchitectures[] = {
-    FIELD(gemm_fraction),  FIELD(gemm_fraction_fp8),     FIELD(gemm_fraction_fp4),
-    FIELD(k_prologue),     FIELD(memory_fraction),       FIELD(flash_forward),
-    FIELD(flash_backward), FIELD(modern_attention_gain), FIELD(unfused_attention_traffic),
+    FIELD(gemm_fraction),        FIELD(gemm_fraction_fp8),     FIELD(gemm_fraction_fp4),
+    FIELD(k_prologue),           FIELD(memory_fraction),       FIELD(flash_forward),
+    FIELD(flash_backward_ratio), FIELD(modern_attention_gain), FIELD(unfused_attention_traffic),
     FIELD(link_fraction)};
 #undef FIELD
 
@@ -87,7 +89,12 @@ bool set_constant(Constants& c, std::string_view name, std::string_view architec
     }
     for (const ArchitectureName& a : kArchitectures) {
         if (a.name == name) {
-            c.architectures[std::string(architecture)].*a.member = value;
+            const auto base = c.architectures.find("default");
+            const ArchitectureConstants first =
+                base == c.architectures.end() ? ArchitectureConstants{} : base->second;
+            const auto [entry, added] =
+                c.architectures.try_emplace(std::string(architecture), first);
+            entry->second.*a.member = value;
             return true;
         }
     }
@@ -113,7 +120,14 @@ Result<Constants> parse_constants(std::string_view csv, std::string_view file) {
     if (!table) return table.error();
     Constants c;
     std::vector<Diagnostic> problems;
-    for (std::size_t row = 0; row < table->size(); ++row) {
+    // The default architecture first: the others start from it.
+    std::vector<std::size_t> order;
+    for (const bool first : {true, false}) {
+        for (std::size_t row = 0; row < table->size(); ++row) {
+            if ((table->cell(row, "architecture") == "default") == first) order.push_back(row);
+        }
+    }
+    for (const std::size_t row : order) {
         const std::string name(table->cell(row, "name"));
         const std::string architecture(table->cell(row, "architecture"));
         const auto value = parse_number(table->cell(row, "value"));

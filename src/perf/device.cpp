@@ -45,7 +45,9 @@ Device make_device(const catalog::Accelerator& a, catalog::Precision precision, 
     d.memory_rate = a.memory_bandwidth * d.arch->memory_fraction * stack.efficiency;
     d.multiprocessors = std::max(1, a.multiprocessors.value_or(100));
     d.fp8 = precision == catalog::Precision::fp8 || precision == catalog::Precision::fp4;
+    d.fused_experts = stack.fused_experts && d.fp8 && a.architecture.starts_with("Blackwell");
     d.element_bytes = wide ? 4 : 2;
+    d.gradient_bytes = std::max<double>(stack.gradient_bytes, d.element_bytes);
     const bool graphs = stack.host == HostMode::graphs;
     d.kernel_gap = (graphs ? std::min(c.kernel_gap_us, c.graph_us_per_kernel) : c.kernel_gap_us) *
                    kMicrosecond;

@@ -17,8 +17,10 @@ struct Device {
     FlopPerSecond vendor_peak;   ///< of the precision, for MFU
     BytesPerSecond memory_rate;  ///< achieved streaming rate
     double multiprocessors = 108;
-    double element_bytes = 2;  ///< of activations
+    double element_bytes = 2;   ///< of activations
+    double gradient_bytes = 2;  ///< of accumulated weight gradients
     bool fp8 = false;
+    bool fused_experts = false;  ///< experts quantise and activate inside their products
     Seconds kernel_gap;
     Seconds host_per_kernel;
     double host_scale = 1;        ///< host work against an eager stack (CUDA graphs: small)

@@ -69,13 +69,15 @@ class LayerBuilder {
 
     void linear(double in, double out) { linear(tokens_, in, out, 1); }
 
-    void linear(double rows, double in, double out, double batch) {
+    /// `quantised_inside`: the operands are quantised by the kernels that write them.
+    void linear(double rows, double in, double out, double batch, bool quantised_inside = false) {
         const LinearTime t = linear_time(d_, rows, in, out, batch);
         cost_.forward.gemm += t.forward;
         cost_.backward.gemm += frozen_ ? t.input_grad : t.backward();
         kernels_forward_ += 1;
         kernels_backward_ += frozen_ ? 1 : 2;
-        if (d_.fp8) cast(rows * batch, in, out);
+        if (!frozen_) accumulate(in * out * batch);
+        if (d_.fp8 && !quantised_inside) cast(rows * batch, in, out);
         if (frozen_) adapter(rows, in, out, batch);
         if (quantised_) dequantise(in * out * batch);
     }
@@ -110,7 +112,12 @@ class LayerBuilder {
     /// Ranks of both CPU sockets meet at a blocking collective: the launches of the two halves
     /// drift apart.
     void cross_sockets(double collectives) {
-        skew_ += collectives * d_.constants->cross_socket_us * kMicrosecond * d_.host_scale;
+        host_waits_ += collectives * d_.constants->cross_socket_us * kMicrosecond * d_.host_scale;
+    }
+    /// Starting a collective (events, stream waits, the library's own launch), each way.
+    void start_collectives(double collectives) {
+        host_waits_ +=
+            collectives * d_.constants->collective_host_us * kMicrosecond * d_.host_scale;
     }
     void tensor_comm(Seconds forward, Seconds backward) {
         cost_.forward.tensor_comm += forward;
@@ -128,8 +135,8 @@ class LayerBuilder {
     LayerCost finish() {
         const GlobalConstants& c = *d_.constants;
         const Seconds launch = eager_ ? d_.moe_host_per_kernel : d_.host_per_kernel;
-        cost_.forward.host = kernels_forward_ * launch + skew_;
-        cost_.backward.host = kernels_backward_ * launch + skew_;
+        cost_.forward.host = kernels_forward_ * launch + host_waits_;
+        cost_.backward.host = kernels_backward_ * launch + host_waits_;
         cost_.full_recompute = cost_.forward;
         // Activation checkpointing saves and restores random-number state around every layer.
         cost_.full_recompute.host += c.checkpoint_host_us * kMicrosecond * d_.host_scale;
@@ -145,6 +152,11 @@ class LayerBuilder {
         cost_.backward.memory_bound += rows * out * 4 * scale * kSecond;
         kernels_forward_ += 1;
         kernels_backward_ += 1;
+    }
+    /// The weight gradient is added to that of the micro-batches before: read and written once, by
+    /// the epilogue of its product, which nothing hides.
+    void accumulate(double weights) {
+        cost_.backward.memory_bound += weights * 2 * d_.gradient_bytes * kByte / d_.memory_rate;
     }
     void adapter(double rows, double in, double out, double batch) {
         const LinearTime down = linear_time(d_, rows, in, rank_, batch);
@@ -168,7 +180,7 @@ class LayerBuilder {
     double rank_;
     double tokens_;
     LayerCost cost_;
-    Seconds skew_;
+    Seconds host_waits_;
     bool eager_ = false;
     double kernels_forward_ = 0;
     double kernels_backward_ = 0;
@@ -233,11 +245,11 @@ void moe_mlp(LayerBuilder& b, const Model& m, const LayerShape& s, const Device&
     const double routed = own * moe.experts_per_token * d.constants->expert_imbalance;
     const double rows = std::max(1.0, routed / local);
     b.linear(own, m.hidden, moe.experts, 1);
-    b.linear(rows, m.hidden, m.gated_mlp ? 2 * width : width, local);
-    b.linear(rows, width, m.hidden, local);
+    b.linear(rows, m.hidden, m.gated_mlp ? 2 * width : width, local, d.fused_experts);
+    b.linear(rows, width, m.hidden, local, d.fused_experts);
     const double per_expert = local * d.constants->expert_kernels;
     b.launches(2 * per_expert, 4 * per_expert);
-    b.stream(routed * width, m.gated_mlp ? 3 : 2, 1, m.gated_mlp ? 1.7 : 1.5);
+    if (!d.fused_experts) b.stream(routed * width, m.gated_mlp ? 3 : 2, 1, m.gated_mlp ? 1.7 : 1.5);
     b.stream(routed * m.hidden, 4, 6, 1.0);  // permute and unpermute, read and write each
     b.stream(own * moe.experts, 6, 6, 1.0);  // softmax, top-k, auxiliary loss
     if (moe.shared_ffn_hidden > 0)
@@ -265,6 +277,7 @@ void tensor_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, co
     // With sequence parallelism backward gathers the layer input once more for the weight gradient
     // (overlapped).
     b.tensor_comm(times * once, times * once);
+    b.start_collectives(times * (s.sequence_parallel ? 2 : 1));
     // Eight-accelerator servers have two sockets with half of the accelerators each.
     if (n.per_node >= 8 && 2 * s.tensor > n.per_node) b.cross_sockets(times);
 }
@@ -288,7 +301,9 @@ void expert_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, co
     if (s.expert <= 1) return;
     const Group g = make_group(s.expert, s.expert_tensor, n.per_node);
     const double own = b.tokens() * s.expert_tensor / s.tensor;
-    const double shown = stack.expert_overlap ? 1 - d.constants->expert_overlap : 1;
+    const bool overlapped = stack.expert_overlap == Overlap::always ||
+                            (stack.expert_overlap == Overlap::across_nodes && g.nodes() > 1);
+    const double shown = overlapped ? 1 - d.constants->expert_overlap : 1;
     const ExpertTraffic traffic{own, m.hidden * d.element_bytes * kByte, m.moe->experts_per_token,
                                 stack.expert_once_per_node};
     const Seconds once = all_to_all(n, g, traffic) * d.constants->expert_imbalance * shown;

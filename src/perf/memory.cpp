@@ -241,7 +241,14 @@ MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const 
     const StageLayers layers = stage_layers(m, t.parallel.pipeline, index);
     const LayerBytes dense = layer_bytes(m, t, false, element, stack);
     const LayerBytes moe = m.moe ? layer_bytes(m, t, true, element, stack) : LayerBytes{0, 0};
-    const double kept = (layers.dense * dense.kept + layers.moe * moe.kept) * in_flight(t, index);
+    double kept = (layers.dense * dense.kept + layers.moe * moe.kept) * in_flight(t, index);
+    double offloaded = 0;
+    if (t.offload_layer_inputs && t.recompute == Recompute::full) {
+        // One layer's input is on its way out or back while another is worked on.
+        const double resident = std::min(kept, 2 * std::max(dense.kept, moe.kept));
+        offloaded = kept - resident;
+        kept = resident;
+    }
     double working =
         std::max(layers.dense > 0 ? dense.working : 0, layers.moe > 0 ? moe.working : 0);
     double logits = 0;
@@ -258,6 +265,7 @@ MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const 
     b.gradients = states.gradients * kByte;
     b.optimizer = states.optimizer * kByte;
     b.activations = kept * kByte;
+    b.offloaded = offloaded * kByte;
     b.logits = logits > working ? logits * kByte : Bytes{};
     b.workspace = logits > working ? Bytes{} : working * kByte;
     b.gathered = gathered_bytes(p, m, count, t) * kByte;
@@ -271,7 +279,7 @@ MemoryBreakdown stage_memory(const Model& m, const ParameterCount& count, const 
     // temporaries alive).
     const Bytes step = states.temporary * kByte;
     if (step > moving + b.fragmentation) {
-        b.activations = b.logits = b.gathered = b.fragmentation = Bytes{};
+        b.activations = b.offloaded = b.logits = b.gathered = b.fragmentation = Bytes{};
         b.workspace = step;
     }
     b.total = b.weights + b.gradients + b.optimizer + b.activations + b.logits + b.workspace +

@@ -170,6 +170,18 @@ Seconds send_time(const Model& m, const Training& t, const Device& d, const Netw
     return point_to_point(n, inside ? Hop::inside_node : Hop::across_nodes, n.per_node, size);
 }
 
+/// The inputs of recomputed layers leave for host memory in forward and come back in backward, with
+/// nothing to hide under: checkpointing copies are made in the compute stream.
+Seconds host_copies(const Model& m, const Training& t, const Device& d) {
+    if (!t.offload_layer_inputs || t.recompute != Recompute::full) return {};
+    const workload::Parallelism& p = t.parallel;
+    const double share = p.sequence_parallel ? 1.0 / p.tensor : 1.0;
+    const double tokens = double(t.micro_batch) * t.sequence / p.context * t.micro_batches();
+    const double layers = std::ceil(double(m.layers) / p.pipeline);
+    const Bytes once = tokens * m.hidden * share * layers * d.element_bytes * kByte;
+    return 2.0 * once / (d.constants->host_link_gb_per_s * kGBPerSecond);
+}
+
 void fill_compute(StepBreakdown& s, const StageCost& stage, double micro_batches,
                   const Costs& costs, bool has_head) {
     const PassCost head = has_head ? costs.edge.head_forward : PassCost{};
@@ -228,6 +240,7 @@ Prediction Predictor::predict(const Training& asked) {
     Prediction r;
     StepBreakdown& s = r.step;
     fill_compute(s, pipe.busiest, micro, costs, pipe.last_is_busiest);
+    s.recompute += host_copies(st.model, t, d);
     s.pipeline_bubble = pipe.bubble;
     s.pipeline_comm = pipe.comm;
     const double overhead_ms =

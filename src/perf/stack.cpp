@@ -68,7 +68,10 @@ Stack read_stack(RowReader r) {
     s.host = r.choice<HostMode>("host", {{"eager", HostMode::eager}, {"graphs", HostMode::graphs}});
     s.data_overlap = r.flag("data_overlap");
     s.expert_once_per_node = r.flag("expert_once_per_node");
-    s.expert_overlap = r.flag("expert_overlap");
+    s.expert_overlap = r.choice<Overlap>("expert_overlap", {{"none", Overlap::none},
+                                                            {"across_nodes", Overlap::across_nodes},
+                                                            {"always", Overlap::always}});
+    s.fused_experts = r.flag("fused_experts");
     s.step_overhead_ms = r.number("step_overhead_ms", 0);
     s.tensor_overlap = r.flag("tensor_overlap");
     s.pipeline_overlap = r.flag("pipeline_overlap");

@@ -63,7 +63,7 @@ inline Constants ideal_constants() {
     g.optimizer_passes = g.expert_imbalance = 1;
     g.runtime_gb = g.nccl_gb_per_group = 0;
     ArchitectureConstants& a = c.architectures["Round"];
-    a.gemm_fraction = a.memory_fraction = a.flash_forward = a.flash_backward = 1;
+    a.gemm_fraction = a.memory_fraction = a.flash_forward = a.flash_backward_ratio = 1;
     a.unfused_attention_traffic = a.link_fraction = 1;
     a.k_prologue = 0;
     return c;

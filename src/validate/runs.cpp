@@ -218,6 +218,16 @@ std::string describe_mapping(const workload::Parallelism& p) {
     return "one device";
 }
 
+/// Packed short documents attend within their own bounds. SQuAD: about 200 tokens with question and
+/// answer (Rajpurkar et al., arXiv 1606.05250: paragraphs of some 120 words), mean reach half of
+/// it.
+void restrict_attention(Observation& o) {
+    o.model.sliding_window = 100;
+    o.model.sliding_layers = o.model.layers;
+    o.assumptions.push_back(
+        "packed documents of about 200 tokens: attention reaches 100 on average");
+}
+
 Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     Observation o;
     o.id = printable(r.text("id"), 200);
@@ -242,6 +252,7 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     auto model = model_of_row(r, o.assumptions);
     if (!model) return skip(model.error());
     o.model = *model;
+    if (contains(r.text("notes"), "packed SQuAD")) restrict_attention(o);
     const perf::Stack* stack = perf::stack_of_framework(o.framework);
     if (stack == nullptr) return skip("software stack \"" + o.framework + "\" has no profile");
     if (stack->name == "megatron-bridge" && contains(o.model_name, "tokendrop")) {
@@ -259,6 +270,8 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
         o.training.lora =
             workload::Lora{.rank = 16, .train_embeddings = contains(o.model_name, "(emb)")};
     }
+    if (contains(r.text("notes"), "8-bit Adam"))
+        o.training.optimizer = workload::Optimizer::adamw_8bit;
     if (stack->name == "pytorch-fsdp") o.training.optimizer = workload::Optimizer::adamw_bf16;
     const auto precision = precision_of(r.text("precision"));
     if (!precision) return skip("the precision is not stated");

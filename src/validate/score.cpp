@@ -21,7 +21,8 @@ perf::Prediction predict_lightest(perf::Predictor& p, const workload::Training& 
     perf::Prediction none = predict_with(p, t, Recompute::none);
     if (none.memory.fits()) return none;
     perf::Prediction full = predict_with(p, t, Recompute::full);
-    if (!full.memory.fits()) return full;
+    // The run did run: what saved its memory is unknown, and need not be recomputation.
+    if (!full.memory.fits()) return none;
     const double share =
         (none.memory.total - none.memory.capacity) / (none.memory.total - full.memory.total);
     full.step.recompute *= share;
@@ -49,6 +50,16 @@ Scored score_one(const Observation& run, const perf::Constants& constants) {
     perf::Predictor predictor(run.model, run.cluster, constants);
     s.prediction = run.recompute_unknown ? predict_lightest(predictor, run.training)
                                          : predictor.predict(run.training);
+    const bool ran = run.step && !run.ran_out_of_memory;
+    if (ran && !run.recompute_unknown && run.training.recompute == Recompute::full &&
+        !s.prediction.memory.fits()) {
+        // It ran, so what it keeps for backward was not all on the device.
+        workload::Training t = run.training;
+        t.offload_layer_inputs = true;
+        const perf::Prediction offloaded = predictor.predict(t);
+        s.offloaded = offloaded.memory.fits();
+        if (s.offloaded) s.prediction = offloaded;
+    }
     s.predicted_step = s.prediction.step.total;
     s.predicted_memory = s.prediction.memory.total;
     s.fits = s.prediction.memory.fits();

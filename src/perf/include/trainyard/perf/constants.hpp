@@ -12,15 +12,16 @@
 
 namespace trainyard::perf {
 
-/// Per accelerator architecture. Fractions are of the vendor's dense peak.
+/// Per accelerator architecture. Fractions are of the vendor's dense peak. What a table does not
+/// give for an architecture is that of "default".
 struct ArchitectureConstants {
     double gemm_fraction = 0.75;      ///< best tile, many waves, deep k
     double gemm_fraction_fp8 = 0.65;  ///< same, of the fp8 peak
     double gemm_fraction_fp4 = 0.50;
-    double k_prologue = 128;        ///< elements of k that fill and drain a tile's pipeline
-    double memory_fraction = 0.80;  ///< streaming kernels, of HBM bandwidth
-    double flash_forward = 0.55;    ///< fused attention, of the bf16 peak, long sequences
-    double flash_backward = 0.45;
+    double k_prologue = 128;            ///< elements of k that fill and drain a tile's pipeline
+    double memory_fraction = 0.80;      ///< streaming kernels, of HBM bandwidth
+    double flash_forward = 0.55;        ///< fused attention, of the bf16 peak, long sequences
+    double flash_backward_ratio = 0.8;  ///< rate of its backward against forward
     double modern_attention_gain =
         1.0;  ///< FlashAttention-3 / cuDNN kernels against FlashAttention-2
     double unfused_attention_traffic =
@@ -47,7 +48,8 @@ struct GlobalConstants {
     // Host
     double host_us_per_kernel = 20.0;
     double checkpoint_host_us =
-        600;  ///< per layer: saving and restoring random state for recompute
+        600;                         ///< per layer: saving and restoring random state for recompute
+    double collective_host_us = 50;  ///< CPU time to start one blocking collective
     double cross_socket_us =
         250;  ///< host-bound wait at a collective whose ranks sit on both CPU sockets
     double graph_us_per_kernel = 1.5;  ///< CUDA graphs or an ahead-of-time compiled step
@@ -66,6 +68,7 @@ struct GlobalConstants {
     double half_message_mb = 1.5;  ///< message per rank and hop at half the bandwidth, across nodes
     double half_message_intra_mb = 0.3;  ///< the same inside a node
     double p2p_fraction = 0.6;
+    double host_link_gb_per_s = 12;  ///< device to host memory and back, one accelerator
     // Overlap
     double bucket_overlap =
         0.5;  ///< share of the last backward that can hide bucketed gradient reduction

@@ -61,6 +61,7 @@ struct MemoryBreakdown {
     Bytes optimizer;    ///< moments and fp32 master copy
     Bytes activations;  ///< kept for backward, all micro-batches in flight on the heaviest stage
     Bytes logits;
+    Bytes offloaded;  ///< layer inputs in host memory; not in the total
     Bytes gathered;   ///< ZeRO-3/FSDP units gathered at once, communication buckets
     Bytes workspace;  ///< temporaries of the layer in flight
     Bytes fragmentation;

@@ -14,6 +14,8 @@ namespace trainyard::perf {
 
 enum class Fusion { eager, fused, compiled };
 enum class HostMode { eager, graphs };
+/// Where a stack hides an exchange behind compute.
+enum class Overlap { none, across_nodes, always };
 
 struct Stack {
     std::string name;
@@ -28,8 +30,10 @@ struct Stack {
     HostMode host = HostMode::eager;
     bool data_overlap = true;  ///< gradient reduction and weight gathering run under compute
     bool expert_once_per_node =
-        false;                    ///< dispatch sends a token to a node once (DeepEP, HybridEP)
-    bool expert_overlap = false;  ///< all-to-all overlapped with experts of another chunk
+        false;  ///< dispatch sends a token to a node once (DeepEP, HybridEP)
+    Overlap expert_overlap = Overlap::none;  ///< all-to-all under the experts of another chunk
+    bool fused_experts = false;  ///< on Blackwell in 8 and 4 bit: activation and quantisation
+                                 ///< inside the grouped products of the experts
     double step_overhead_ms =
         0;  ///< host work per step beyond launches (lazy tracing); 0 = the global constant
     bool tensor_overlap = false;         ///< TP collectives tiled into GEMMs (userbuffers)

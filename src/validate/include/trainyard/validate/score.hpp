@@ -18,6 +18,7 @@ struct Scored {
     std::optional<Bytes> predicted_memory;
     std::optional<double> memory_error;
     bool fits = true;
+    bool offloaded = false;  ///< fits only because layer inputs are counted in host memory
     perf::Prediction prediction;
 };
 

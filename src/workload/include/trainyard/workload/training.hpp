@@ -67,6 +67,8 @@ struct Training {
     Parallelism parallel;
     bool kv_replication =
         false;  ///< the stack copies KV heads when TP exceeds them (NeuronX Distributed does)
+    bool offload_layer_inputs =
+        false;          ///< full recomputation keeps the inputs of its layers in host memory
     std::string stack;  ///< name of a software stack profile (data/perf/stacks.csv); empty = the
                         ///< default, tuned
     /// Precondition: check_mapping is empty, so the division is exact.
