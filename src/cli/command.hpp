@@ -40,6 +40,7 @@ struct Option {
     std::string fallback{};              ///< value if absent, shown in the help; empty for none
     std::vector<std::string> choices{};  ///< if not empty, the only values allowed
     std::vector<std::string> hints{};    ///< known values, listed but not enforced by the parser
+    std::string names{};  ///< what a shell completes: "instance", "accelerator", "region", "model"
     /// What a shell can offer.
     const std::vector<std::string>& known() const { return choices.empty() ? hints : choices; }
 };
@@ -48,7 +49,8 @@ struct Positional {
     std::string name;
     std::string help;
     int min = 1;
-    int max = 1;  ///< kAnyNumber for "the rest"
+    int max = 1;          ///< kAnyNumber for "the rest"
+    std::string names{};  ///< as of an option; files are offered besides
 };
 inline constexpr int kAnyNumber = 1 << 20;
 

@@ -205,6 +205,9 @@ std::vector<Option> options() {
         flag_option("guide-table",
                     "the instance table of a practitioner's guide, with corrections"),
     };
+    for (Option& o : all) {
+        if (o.name == "region" || o.name == "accelerator") o.names = o.name;
+    }
     for (Option& o : catalog_options()) all.push_back(std::move(o));
     return all;
 }
@@ -244,8 +247,8 @@ std::optional<Error> catalog_mistake(const Args& args) {
     if (words.front() == "accelerators")
         return ignored_option(args, "`catalog accelerators`",
                               {"format", "json", "catalog", "prices"});
-    if (words.front() == "prices")
-        return ignored_option(args, "`catalog prices`",
+    if (words.front() == "prices" || words.front() == "services")
+        return ignored_option(args, "`catalog " + words.front() + "`",
                               {"format", "json", "catalog", "prices", "region"});
     return std::nullopt;
 }
@@ -262,14 +265,16 @@ Result<Outcome> run_catalog(const Args& args, Io& io) {
         return show_guide_table(*loaded, *naming, io);
     }
     std::vector<std::string> words = args.list("filter");
-    if (words.empty() || (words.front() != "accelerators" && words.front() != "prices")) {
+    const std::vector<std::string> views = {"accelerators", "prices", "services"};
+    if (words.empty() || std::find(views.begin(), views.end(), words.front()) == views.end()) {
         return show_instances(*loaded, args, io);
     }
     const std::string view = words.front();
     words.erase(words.begin());
     if (view == "accelerators") return show_accelerators(*loaded, words, format_of(args), io);
-    return show_prices(*loaded, words, args.given("region") ? args.text("region") : "",
-                       format_of(args), io);
+    const std::string region = args.given("region") ? args.text("region") : "";
+    if (view == "services") return show_services(*loaded, words, region, format_of(args), io);
+    return show_prices(*loaded, words, region, format_of(args), io);
 }
 
 }  // namespace
@@ -282,7 +287,7 @@ Command catalog_command() {
             "A filter is an instance type, the start of one (p5 also shows p5e and p5en) or an "
             "accelerator (H100).\n"
             "`catalog accelerators` lists the accelerators; `catalog prices p5.48xlarge` lists "
-            "every price known.",
+            "every price known; `catalog services` what storage and network cost.",
         .examples = {{"trainyard catalog --training --sort price-per-pflop",
                       "Where a training FLOP is cheapest at list price"},
                      {"trainyard catalog --sort efa-per-gpu",
@@ -293,9 +298,11 @@ Command catalog_command() {
         .options = options(),
         .positionals =
             {{.name = "filter",
-              .help = "types, starts of types or accelerators; or `accelerators`, `prices ITEM…`",
+              .help = "types, starts of types or accelerators; or `accelerators`, `prices ITEM…`, "
+                      "`services`",
               .min = 0,
-              .max = kAnyNumber}},
+              .max = kAnyNumber,
+              .names = "instance"}},
         .run = run_catalog};
 }
 

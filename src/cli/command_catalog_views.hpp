@@ -18,6 +18,11 @@ Result<Outcome> show_accelerators(const catalog::Catalog& catalog,
 /// item; of `region` if not empty.
 Result<Outcome> show_prices(const catalog::Catalog& catalog, const std::vector<std::string>& items,
                             const std::string& region, Format format, Io& io);
+/// `catalog services [KEY…]`: prices of storage, network and control planes; of `region` if not
+/// empty.
+Result<Outcome> show_services(const catalog::Catalog& catalog,
+                              const std::vector<std::string>& words, const std::string& region,
+                              Format format, Io& io);
 /// `catalog --guide-table`: the guide's four rows beside ours.
 Result<Outcome> show_guide_table(const catalog::Catalog& catalog, const catalog::Naming& naming,
                                  Io& io);

@@ -282,7 +282,11 @@ Command decode_command() {
                       "What these names say"},
                      {"trainyard decode --history P", "How a line of instances went on"}},
         .options = std::move(options),
-        .positionals = {{.name = "name", .help = "instance names", .min = 1, .max = kAnyNumber}},
+        .positionals = {{.name = "name",
+                         .help = "instance names",
+                         .min = 1,
+                         .max = kAnyNumber,
+                         .names = "instance"}},
         .run = run_decode};
 }
 

@@ -315,7 +315,8 @@ Command model_command() {
         .positionals = {{.name = "model",
                          .help = "name, config.json, shape file or parameter count",
                          .min = 0,
-                         .max = 1}},
+                         .max = 1,
+                         .names = "model"}},
         .run = run_model,
         .is_hidden = false};
 }
