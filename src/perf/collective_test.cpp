@@ -103,6 +103,10 @@ TEST(Collective, ExpertTrafficByHand) {
     const double once = 1000 * 1e4 * 3 * (1 - std::pow(0.75, 8)) / 50e9;
     EXPECT_NEAR(seconds(all_to_all(f.network(), {32, 8}, {1000, 10000 * kByte, 8, true})), once,
                 1e-9);
+    // In one node 8 copies fall on 8 (1 - (7/8)^8) = 5.25 distinct ranks, 7 of 8 of them elsewhere.
+    const double distinct = 8 * (1 - std::pow(7.0 / 8, 8));
+    EXPECT_NEAR(seconds(all_to_all(f.network(), {8, 8}, {1000, 10000 * kByte, 8, true})),
+                1000 * 1e4 * distinct * 7 / 8 / 100e9, 1e-12);
 }
 
 TEST(Collective, PointToPointSharesTheNode) {

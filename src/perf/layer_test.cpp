@@ -70,6 +70,10 @@ TEST(Layer, HostLaunchesEveryKernel) {
 TEST(Layer, TensorParallelismReducesTwicePerPass) {
     Fixture f;
     f.shape.tensor = 4;
+    // The host starts both.
+    const Seconds before = f.layer().forward.host;
+    f.constants.global.collective_host_us = 50;
+    EXPECT_NEAR(seconds(f.layer().forward.host - before), 100e-6, 1e-12);
     // One all-reduce after attention and one after the MLP: 2 * 3/4 of tokens * h * 2 bytes.
     const double each = 2 * 0.75 * 12800.0 * 12800 * 2 / 100e9;
     EXPECT_NEAR(seconds(f.layer().forward.tensor_comm), 2 * each, 1e-9);
@@ -121,12 +125,45 @@ TEST(Layer, ExpertsDispatchAndCombine) {
     const double each = 12800.0 * 12800 * 2 * 2 * 7 / 8 / 100e9;
     EXPECT_NEAR(seconds(c.forward.expert_comm), 2 * each, 1e-9);
     EXPECT_NEAR(seconds(c.backward.expert_comm), 2 * each, 1e-9);
+    // A stack may hide the exchange always, or only where it crosses nodes.
+    f.constants.global.expert_overlap = 0.25;
+    f.stack.expert_overlap = Overlap::across_nodes;
+    const auto shown = [&](const Network& n) {
+        return seconds(layer_cost(f.model, LayerKind::moe, f.shape, f.device(), n, f.stack)
+                           .forward.expert_comm);
+    };
+    EXPECT_NEAR(shown(f.network()), 2 * each, 1e-9);
+    Network two_nodes = f.network();
+    two_nodes.per_node = 4;
+    const double hidden = shown(two_nodes);
+    f.stack.expert_overlap = Overlap::none;
+    EXPECT_NEAR(hidden / shown(two_nodes), 0.75, 1e-9);
     // The busiest expert has more than the mean: both work and traffic follow it.
     f.constants.global.expert_imbalance = 1.5;
     const LayerCost uneven =
         layer_cost(f.model, LayerKind::moe, f.shape, f.device(), f.network(), f.stack);
     EXPECT_GT(uneven.forward.gemm, c.forward.gemm);
     EXPECT_GT(uneven.forward.expert_comm, c.forward.expert_comm);
+}
+
+TEST(Layer, FusedExpertsNeitherCastNorActivateOnTheirOwn) {
+    Fixture f;
+    workload::MixtureOfExperts moe;
+    moe.experts = 8;
+    moe.experts_per_token = 2;
+    moe.expert_ffn_hidden = 12800;
+    f.model.moe = moe;
+    Device d = f.device();
+    d.fp8 = true;
+    const LayerCost apart = layer_cost(f.model, LayerKind::moe, f.shape, d, f.network(), f.stack);
+    d.fused_experts = true;
+    const LayerCost fused = layer_cost(f.model, LayerKind::moe, f.shape, d, f.network(), f.stack);
+    // 2 x 12,800 routed rows of h = f = 12,800: two casts of 4 bytes an element, and an activation
+    // of two passes over two-byte elements, at 1 TB/s.
+    const double rows = 2.0 * 12800 * 12800;
+    EXPECT_NEAR(seconds(apart.forward.memory_bound - fused.forward.memory_bound),
+                rows * (2 * 4 + 2 * 2) / 1e12, 1e-9);
+    EXPECT_EQ(seconds(apart.forward.gemm), seconds(fused.forward.gemm));
 }
 
 TEST(Layer, FullRecomputeIsTheForwardPass) {

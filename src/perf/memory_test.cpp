@@ -110,6 +110,19 @@ TEST(Memory, FullRecomputeKeepsTheInputOnly) {
     EXPECT_NEAR(f.activations_per_layer(), 2.0 / 8, 1e-9);
 }
 
+TEST(Memory, OffloadLeavesTwoLayerInputsOnTheDevice) {
+    Fixture f;
+    f.training.recompute = Recompute::full;
+    const MemoryBreakdown kept = f.memory();
+    f.training.offload_layer_inputs = true;
+    const MemoryBreakdown away = f.memory();
+    EXPECT_NEAR(away.activations / kept.activations, 2.0 / f.model.layers, 1e-9);
+    EXPECT_NEAR((away.activations + away.offloaded) / kept.activations, 1, 1e-9);
+    // Without full recomputation there is nothing to offload.
+    f.training.recompute = Recompute::none;
+    EXPECT_EQ(f.memory().offloaded / kByte, 0);
+}
+
 TEST(Memory, SelectiveRecomputeDropsTheScores) {
     Fixture f;
     f.training.attention = AttentionKernel::unfused;

@@ -275,6 +275,26 @@ TEST(Prediction, RecomputeCostsTimeAndSavesMemory) {
     EXPECT_LT(again, 0.5);
 }
 
+TEST(Prediction, OffloadedLayerInputsCrossTheHostLinkTwice) {
+    Case c = llama_on_h100(64);
+    c.training.recompute = Recompute::full;
+    Constants constants = default_constants();
+    constants.global.host_link_gb_per_s = 10;
+    const auto recompute = [&] {
+        return Predictor(c.model, c.cluster, constants).predict(c.training).step.recompute /
+               kSecond;
+    };
+    const double kept = recompute();
+    c.training.offload_layer_inputs = true;
+    const workload::Parallelism& p = c.training.parallel;
+    const double tokens =
+        double(c.training.global_batch) / p.data * c.training.sequence / p.context;
+    const double share = p.sequence_parallel ? 1.0 / p.tensor : 1.0;
+    const double bytes =
+        tokens * c.model.hidden * share * 2 * (double(c.model.layers) / p.pipeline);
+    EXPECT_NEAR(recompute() - kept, 2 * bytes / 10e9, 1e-6);
+}
+
 TEST(Prediction, StragglersGrowWithTheLogarithmOfTheDevices) {
     Constants c = default_constants();
     c.global.straggler = 0.01;

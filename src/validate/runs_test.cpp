@@ -186,6 +186,51 @@ TEST(ReadRuns, UnknownRecomputeIsTheLightestThatFits) {
     EXPECT_TRUE(s[2].fits);
 }
 
+TEST(ReadRuns, WhereNothingFitsUnknownRecomputeIsNone) {
+    // 1.3B x 40 of width: the states alone exceed 80 GB, recomputation cannot be what saved them.
+    const std::vector<Observation> runs = {
+        observed(with({{"recompute", ""}, {"hidden", "16384"}})),
+        observed(with({{"recompute", "none"}, {"hidden", "16384"}}))};
+    const std::vector<Scored> s = score(runs, perf::default_constants());
+    ASSERT_FALSE(s[1].fits);
+    EXPECT_EQ(*s[0].predicted_step / kSecond, *s[1].predicted_step / kSecond);
+}
+
+TEST(ReadRuns, LayerInputsThatCannotHaveBeenKeptAreInHostMemory) {
+    // 400 layer inputs of 131,072 x 1,024 x 2 bytes are 107 GB.
+    const auto big = [](const char* id, const char* notes) {
+        return observed(with({{"id", id},
+                              {"recompute", "full"},
+                              {"notes", notes},
+                              {"layers", "400"},
+                              {"hidden", "1024"},
+                              {"ffn_hidden", "4096"},
+                              {"vocab", "1024"},
+                              {"micro_batch", "1"},
+                              {"seq_len", "131072"},
+                              {"zero_stage_or_fsdp", "zero-3"}}));
+    };
+    const std::vector<Observation> runs = {big("ran", ""), big("failed", "OUTCOME:OOM"),
+                                           observed(with({{"recompute", "full"}}))};
+    const std::vector<Scored> s = score(runs, perf::default_constants());
+    EXPECT_TRUE(s[0].offloaded);
+    EXPECT_TRUE(s[0].fits);
+    EXPECT_GT(s[0].prediction.memory.offloaded / kGB, 10);
+    // A run that failed kept what it kept; one that fits has nothing to offload.
+    EXPECT_FALSE(s[1].offloaded);
+    EXPECT_FALSE(s[1].fits);
+    EXPECT_FALSE(s[2].offloaded);
+}
+
+TEST(ReadRuns, NotesOnOptimizerAndPackedDocuments) {
+    EXPECT_EQ(observed(with({{"notes", "8-bit Adam (bitsandbytes)"}})).training.optimizer,
+              workload::Optimizer::adamw_8bit);
+    const Observation packed = observed(with({{"notes", "fine-tuning on packed SQuAD"}}));
+    EXPECT_EQ(packed.model.sliding_window, 100);
+    EXPECT_EQ(packed.model.sliding_layers, packed.model.layers);
+    EXPECT_FALSE(packed.assumptions.empty());
+}
+
 TEST(ReadRuns, TheNetworkOfTheRowOrTheReferenceDesign) {
     const std::initializer_list<std::pair<const char*, const char*>> two_nodes = {{"n_accel", "16"},
                                                                                   {"dp", "16"}};
