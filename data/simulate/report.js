@@ -195,16 +195,20 @@
     }, afterDatasetsDraw: function (chart) {
       const g = chart.ctx;
       g.save(); g.font = "12px system-ui, sans-serif";
-      const taken = [];
+      // Points on the same spot share a label.
+      const groups = [];
       points.forEach(function (p) {
         const px = chart.scales.x.getPixelForValue(p.x), py = chart.scales.y.getPixelForValue(p.y);
-        const right = px < chart.chartArea.right - 120;
-        let ty = py - 8;
-        while (taken.some(function (t) { return Math.abs(t[1] - ty) < 14 && Math.abs(t[0] - px) < 120; })) ty -= 14;
-        taken.push([px, ty]);
+        const group = groups.find(function (q) { return Math.abs(q.px - px) < 12 && Math.abs(q.py - py) < 12; });
+        if (group) group.points.push(p); else groups.push({ px: px, py: py, points: [p] });
+      });
+      groups.forEach(function (q) {
+        const right = q.px < chart.chartArea.left + 0.6 * chart.chartArea.width;
+        const own = q.points.some(function (p) { return p.s.policy === main.policy; });
+        const names = q.points.map(function (p) { return p.s.policy; });
         g.textAlign = right ? "left" : "right";
-        g.fillStyle = p.s.policy === main.policy ? c.orange : c.ink;
-        g.fillText(p.s.policy, px + (right ? 8 : -8), ty);
+        g.fillStyle = own ? c.orange : c.ink;
+        g.fillText(names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : ""), q.px + (right ? 9 : -9), q.py - 9);
       });
       g.restore();
       line(chart, "x", limits.time, "deadline", c.red);

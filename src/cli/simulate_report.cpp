@@ -160,7 +160,8 @@ std::string policy_table(const SimulateRequest& r, const Study& study, const Io&
                            study.policies_left_out);
     if (!study.policies_same.empty()) {
         std::vector<std::string> same;
-        for (const auto& [name, as] : study.policies_same) same.push_back(name + " = " + as);
+        for (const auto& [name, as] : study.policies_same)
+            same.push_back(fmt::format("{} = {}", name, as));
         out += wrapped("  ", fmt::format("The same here: {}", fmt::join(same, ", ")));
     }
     if (r.offered.pools.size() > spec.pools.size() || study.main.mean_money.reserved > Usd{})
@@ -236,8 +237,8 @@ std::string assumption_lines(const SimulateRequest& r, const Io& io) {
     for (const Assumption& a : assumptions_of(r)) {
         std::string where = a.status;
         std::replace(where.begin(), where.end(), '_', '-');
-        if (!a.as_of.empty()) where = a.as_of + ", " + where;
-        if (!a.source.empty()) where = a.source + ", " + where;
+        if (!a.as_of.empty()) where.insert(0, a.as_of + ", ");
+        if (!a.source.empty()) where.insert(0, a.source + ", ");
         out += wrapped("  - ", fmt::format("{} ({})", a.text, where));
     }
     return out;

@@ -374,12 +374,12 @@ double usd_standard_error(const Summary& s) {
 }
 
 ShareRange share_range(double share, std::uint64_t runs) {
-    constexpr double z = 1.959964;  // 97.5 % of a normal distribution
+    constexpr double kZ = 1.959964;  // 97.5 % of a normal distribution
     const double n = static_cast<double>(runs);
     if (n < 1) return {};
-    const double centre = share + z * z / (2 * n);
-    const double away = z * std::sqrt(share * (1 - share) / n + z * z / (4 * n * n));
-    const double scale = 1 + z * z / n;
+    const double centre = share + kZ * kZ / (2 * n);
+    const double away = kZ * std::sqrt(share * (1 - share) / n + kZ * kZ / (4 * n * n));
+    const double scale = 1 + kZ * kZ / n;
     // At the ends the formula is exact, its arithmetic is not.
     return {share <= 0 ? 0.0 : std::max(0.0, (centre - away) / scale),
             share >= 1 ? 1.0 : std::min(1.0, (centre + away) / scale)};

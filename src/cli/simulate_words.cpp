@@ -159,8 +159,16 @@ void advise_insurance(const SimulateRequest& r, const Study& s, Advice& advice) 
 /// Whether the answer turns on what nobody knows.
 void advise_luck(const SimulateRequest& r, const Study& s, Advice& advice) {
     if (certainty_of(s.main) != Certainty::sure) return;
+    constexpr double kDearer = 0.10;
     for (const Variant& v : s.what_ifs) {
-        if (certainty_of(v.summary) == Certainty::sure) continue;
+        if (certainty_of(v.summary) == Certainty::sure) {
+            const double more = v.summary.usd.mean - s.main.usd.mean;
+            if (more > kDearer * s.main.usd.mean) {
+                advice.lines.push_back(fmt::format("Costs {} more ({}) if {}.", dollar_words(more),
+                                                   share_words(more / s.main.usd.mean), v.text));
+            }
+            continue;
+        }
         advice.lines.push_back(
             fmt::format("Not safe if {}: {}.", v.text, limit_words(r, v.summary)));
     }
@@ -194,9 +202,9 @@ std::string verdict_words(const SimulateRequest& r, const Study& study) {
     if (c == Certainty::sure && limits) out = "Yes: ";
     const std::string kept = limit_words(r, s);
     if (c != Certainty::sure) out += kept + "; ";
-    out += fmt::format("{}done in {} (nine runs in ten within {}) for {} (within {})",
-                       out.empty() ? "" : "", days(s.hours.p50), days(s.hours.p90),
-                       dollar_words(s.usd.p50), dollar_words(s.usd.p90));
+    out +=
+        fmt::format("done in {} (nine runs in ten within {}) for {} (within {})", days(s.hours.p50),
+                    days(s.hours.p90), dollar_words(s.usd.p50), dollar_words(s.usd.p90));
     if (c == Certainty::sure && !kept.empty()) out += "; " + kept;
     out += fmt::format(" of {} runs", runs_words(s.runs));
     if (study.partial) out += " (partial: stopped early)";
@@ -310,7 +318,8 @@ std::string indented(const std::string& table) {
 
 std::string dollar_words(double usd) {
     if (std::abs(usd) < 99.995 || std::abs(usd) > 1e15) return format_usd(usd * kUsd);
-    return (usd < 0 ? "-$" : "$") + runs_words(static_cast<std::uint64_t>(std::abs(usd) + 0.5));
+    return (usd < 0 ? "-$" : "$") +
+           runs_words(static_cast<std::uint64_t>(std::llround(std::abs(usd))));
 }
 
 std::string share_words(double share) {

@@ -190,8 +190,8 @@ void Engine::start_stretch() {
 void Engine::phase_ended() {
     if (phase_ == Phase::restoring) {
         account();
-        if (timeline_ != nullptr) note("running");
         start_stretch();
+        if (timeline_ != nullptr) note("running");
         settle();
     } else if (phase_ == Phase::stepping) {
         close_stretch();
