@@ -79,6 +79,12 @@ Assumption of_size(const spot::RunSpec& spec) {
     return {std::move(text), "the plan", "", "from the plan"};
 }
 
+bool moves_for_free(const spot::RunSpec& spec) {
+    return std::any_of(spec.pools.begin(), spec.pools.end(), [&](const spot::Pool& p) {
+        return p.region != spec.pools.front().region && p.trace != nullptr && p.move_cost <= Usd{};
+    });
+}
+
 bool is_on(const spot::AwsRules& rules, std::string_view rule) {
     if (rule == "per_second") return rules.per_second;
     if (rule == "first_hour_free") return rules.first_hour_free;
@@ -134,6 +140,12 @@ std::vector<Assumption> assumptions_of(const SimulateRequest& request) {
                    "trainyard plan", "", "modelled"});
     out.push_back(of_size(spec));
     for (const spot::Pool& pool : spec.pools) out.push_back(of_pool(pool, spec));
+    if (moves_for_free(spec)) {
+        out.push_back(
+            {"moving a checkpoint to another region costs nothing: its price is not in "
+             "the plan",
+             "", "", "assumed"});
+    }
     out.push_back(of_checkpoints(spec));
     out.push_back(
         from_plan(fmt::format("a start: boot {}, image {}, framework {}, then the checkpoint",

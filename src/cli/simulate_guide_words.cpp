@@ -10,6 +10,7 @@
 #include "table.hpp"
 #include "trainyard/base/contract.hpp"
 #include "trainyard/base/text.hpp"
+#include "trainyard/spot/fit.hpp"
 
 namespace trainyard::cli {
 
@@ -22,6 +23,7 @@ constexpr double kNear = 0.05;
 constexpr double kClaimedSaving = 0.55;
 constexpr double kSpotShare = 0.70;
 constexpr double kClaimedAvailability = 0.05;
+constexpr double kClaimedHourly = 0.30;
 constexpr double kMonthHours = 30 * 24;
 
 std::string days(double hours) { return format_duration(hours * kHour); }
@@ -80,6 +82,53 @@ std::vector<std::string> about_saving(const GuideClaim& c) {
     return out;
 }
 
+struct Range {
+    double low = 1e300, high = -1e300;
+    void add(double v) {
+        low = std::min(low, v);
+        high = std::max(high, v);
+    }
+    std::string words() const {
+        return fmt::format("{} to {}", share_words(low), share_words(high));
+    }
+};
+
+/// P(lost within an hour) at an age.
+double lost_within_hour(const spot::Weibull& up, Seconds age) {
+    return 1 - up.survival(age + 1.0 * kHour) / up.survival(age);
+}
+
+/// What the published traces of the family say about single nodes; nothing if there are none.
+std::vector<std::string> from_traces(const std::string& family) {
+    Range fresh;
+    Range old;
+    Range worst_hour;
+    int zones = 0;
+    for (const spot::PoolProcess& p : spot::embedded_processes()) {
+        if (!p.name.starts_with(family) || p.gang > 1) continue;
+        ++zones;
+        fresh.add(lost_within_hour(p.up, Seconds{}));
+        old.add(lost_within_hour(p.up, 1.0 * kDay));
+        const double peak = *std::max_element(p.hour_factor.begin(), p.hour_factor.end());
+        if (peak > 1) worst_hour.add(peak);
+    }
+    if (zones == 0) return {};
+    std::vector<std::string> out;
+    out.push_back(fmt::format(
+        "Fitted to {} published traces of single {}* nodes: lost within the first hour with a "
+        "probability of {}, within an hour at the age of a day {}; {} within an hour {}.",
+        zones, family, fresh.words(), old.words(), share_words(kClaimedHourly),
+        kClaimedHourly < old.low || kClaimedHourly > fresh.high ? "fits none of them"
+                                                                : "lies between"));
+    if (worst_hour.high > 1) {
+        out.push_back(
+            fmt::format("In the worst hour of the day losses come {:.1f} to {:.1f} times "
+                        "as often as on average, where a day pattern was found.",
+                        worst_hour.low, worst_hour.high));
+    }
+    return out;
+}
+
 std::vector<std::string> about_rate(const GuideClaim& c) {
     std::vector<std::string> out;
     for (const GuideRun& run : c.runs) {
@@ -88,9 +137,7 @@ std::vector<std::string> about_rate(const GuideClaim& c) {
         const Summary& s = *run.summary;
         if (s.on_demand_share > 0.5 || cheap == nullptr || !cheap->process) continue;
         const spot::Weibull& up = cheap->process->up;
-        const auto lost = [&](Seconds from) {
-            return 1 - up.survival(from + 1.0 * kHour) / up.survival(from);
-        };
+        const auto lost = [&up](Seconds age) { return lost_within_hour(up, age); };
         out.push_back(fmt::format(
             "{}: the {} is stopped {:.2g} times in 30 days. Capacity in this band is lost within "
             "its first hour with a probability of {}, within an hour at the age of a day {}, "
@@ -98,6 +145,11 @@ std::vector<std::string> about_rate(const GuideClaim& c) {
             run.label, run.request.input.run.spec.nodes == 1 ? "node" : "job",
             s.mean_interruptions / s.hours.mean * kMonthHours, share_words(lost(Seconds{})),
             share_words(lost(1.0 * kDay)), share_words(1 - up.survival(30.0 * kDay))));
+    }
+    const spot::Pool* pool = pool_of(c.runs.front(), spot::Purchase::spot);
+    if (pool != nullptr) {
+        for (std::string& line : from_traces(pool->name.substr(0, pool->name.find('.') + 1)))
+            out.push_back(std::move(line));
     }
     out.emplace_back(
         "The claim names no unit: AWS publishes shares of instances per month, launch probes count "
