@@ -105,6 +105,17 @@ std::string memory_table(const perf::MemoryBreakdown& m) {
 
 namespace {
 
+/// Rotary positions have no table, but the model saw none beyond its own length.
+std::string long_sequence(const workload::Run& run) {
+    const workload::Model& m = run.model;
+    const bool beyond = m.max_positions > 0 && run.training.sequence > m.max_positions;
+    if (!beyond || m.learned_positions || m.opaque_params) return {};
+    return fmt::format(
+        "a sequence of {} is longer than the {} positions of {}'s config: time and memory are "
+        "right, but the model needs position scaling or training to use them",
+        run.training.sequence, m.max_positions, m.name);
+}
+
 /// Both halves of the answer open with what was asked: a step time of something that does not fit
 /// is no answer, so memory speaks first then.
 std::string memory_text(const PredictReport& r, const Io& io) {
@@ -139,7 +150,8 @@ std::string time_text(const PredictReport& r, const Io& io) {
 std::string predict_text(const PredictReport& r, const Io& io) {
     const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
     std::string out =
-        io.paint(Tone::bold, fmt::format("{} on {} × {}\n", r.run.model.name,
+        io.paint(Tone::bold, fmt::format("{}{}{} on {} × {}\n", r.run.name,
+                                         r.run.name.empty() ? "" : ": ", r.run.model.name,
                                          r.cluster.accelerators, r.cluster.accelerator->name));
     // As written: on Trainium1 the mapping counts cores, two a chip.
     const bool cores = r.run.training.parallel.devices() != r.training.parallel.devices();
@@ -148,6 +160,8 @@ std::string predict_text(const PredictReport& r, const Io& io) {
                                       : memory_text(r, io) + time_text(r, io);
     out += fmt::format("Range: {}. Model: docs/model/README.md; errors: docs/validation.md\n",
                        band.basis);
+    if (const std::string caution = long_sequence(r.run); !caution.empty())
+        out += "Warning: " + caution + "\n";
     for (const std::string& a : r.run.model.assumptions) out += "Assumed: " + a + "\n";
     for (const std::string& a : r.run.assumptions) {
         const bool said = a.ends_with(" assumed");
@@ -161,6 +175,7 @@ doc::Node predict_json(const PredictReport& r) {
     const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
     doc::Node root = doc::Node::map();
     root.set("schema", "trainyard.prediction").set("schema_version", 1);
+    if (!r.run.name.empty()) root.set("name", r.run.name);
     root.set("model", r.run.model.name).set("accelerator", r.cluster.accelerator->id);
     root.set("accelerators", r.cluster.accelerators);
     doc::Node step = doc::Node::map();
@@ -196,6 +211,8 @@ doc::Node predict_json(const PredictReport& r) {
     for (const std::string& a : r.run.model.assumptions) assumptions.append(doc::Node::string(a));
     for (const std::string& a : r.run.assumptions) assumptions.append(doc::Node::string(a));
     root.set("assumptions", std::move(assumptions));
+    if (const std::string caution = long_sequence(r.run); !caution.empty())
+        root.set("warnings", doc::Node::list().append(doc::Node::string(caution)));
     return root;
 }
 
