@@ -164,7 +164,7 @@
       const left = at > area.right - 90;
       g.textAlign = left ? "right" : "left";
       g.fillText(text, at + (left ? -5 : 5), area.top + 12);
-    } else { g.textAlign = "right"; g.fillText(text, area.right - 4, at - 5); }
+    } else { g.textAlign = "right"; g.fillText(text, area.right - 4, at < area.top + 16 ? at + 14 : at - 5); }
     g.restore();
   }
   function draw(id, config) {
@@ -195,7 +195,8 @@
     }, afterDatasetsDraw: function (chart) {
       const g = chart.ctx;
       g.save(); g.font = "12px system-ui, sans-serif";
-      // Points on the same spot share a label.
+      // Points on the same spot share a label; labels that would overlap are stacked.
+      const taken = [];
       const groups = [];
       points.forEach(function (p) {
         const px = chart.scales.x.getPixelForValue(p.x), py = chart.scales.y.getPixelForValue(p.y);
@@ -206,9 +207,15 @@
         const right = q.px < chart.chartArea.left + 0.6 * chart.chartArea.width;
         const own = q.points.some(function (p) { return p.s.policy === main.policy; });
         const names = q.points.map(function (p) { return p.s.policy; });
-        g.textAlign = right ? "left" : "right";
+        const text = names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : "");
+        const width = g.measureText(text).width;
+        const left = right ? q.px + 9 : q.px - 9 - width;
+        let y = q.py - 9;
+        while (taken.some(function (t) { return Math.abs(t.y - y) < 14 && t.left < left + width + 6 && left < t.left + t.width + 6; })) y -= 14;
+        taken.push({ y: y, left: left, width: width });
+        g.textAlign = "left";
         g.fillStyle = own ? c.orange : c.ink;
-        g.fillText(names.slice(0, 5).join(", ") + (names.length > 5 ? ", …" : ""), q.px + (right ? 9 : -9), q.py - 9);
+        g.fillText(text, left, y);
       });
       g.restore();
       line(chart, "x", limits.time, "deadline", c.red);
@@ -236,7 +243,7 @@
         } } } } } });
   }
 
-  // Fine bins put together between the first and the last run in a thousand.
+  // Fine bins as bars of one width, between the first and the last run in a thousand.
   function coarse(bins, rows) {
     const total = bins.reduce(function (n, b) { return n + b.runs; }, 0);
     let seen = 0, low = bins[0].from, high = bins[bins.length - 1].to, found = false;
@@ -246,12 +253,19 @@
       seen += b.runs;
     });
     const step = (high - low) / rows || high || 1;
+    // Runs of a fine bin are spread over the bars that it touches; what lies beyond goes to the last.
+    const below = function (x) {
+      let n = 0;
+      bins.forEach(function (b) { n += b.runs * Math.max(0, Math.min(1, (x - b.from) / (b.to - b.from || 1))); });
+      return n;
+    };
     const out = [];
-    for (let i = 0; i < rows; ++i) out.push({ x: low + (i + 0.5) * step, y: 0 });
-    bins.forEach(function (b) {
-      const at = Math.floor((0.5 * (b.from + b.to) - low) / step);
-      out[Math.max(0, Math.min(rows - 1, at))].y += b.runs / total;
-    });
+    let before = 0;
+    for (let i = 0; i < rows; ++i) {
+      const n = i === rows - 1 ? total : below(low + (i + 1) * step);
+      out.push({ x: low + (i + 0.5) * step, y: (n - before) / total });
+      before = n;
+    }
     return { points: out, low: low, high: low + rows * step };
   }
   function distribution(id, bins, words, q, limit, name) {

@@ -23,6 +23,19 @@ double quantile(const std::vector<spot::HistogramBin>& bins, double total, doubl
     return bins.back().to;
 }
 
+/// Runs below `value`; those of the bin that holds it are spread evenly over the bin.
+double runs_below(const std::vector<spot::HistogramBin>& bins, double value) {
+    double sum = 0;
+    for (const spot::HistogramBin& b : bins) {
+        if (b.to <= value) {
+            sum += static_cast<double>(b.count);
+        } else if (b.from < value) {
+            sum += static_cast<double>(b.count) * (value - b.from) / (b.to - b.from);
+        }
+    }
+    return sum;
+}
+
 /// 1, 2 or 5 times a power of ten, at least `step`.
 double round_step(double step) {
     const double power = std::pow(10, std::floor(std::log10(step)));
@@ -57,10 +70,12 @@ std::vector<spot::HistogramBin> coarse_bins(const std::vector<spot::HistogramBin
     std::vector<spot::HistogramBin> out;
     for (int i = 0; i < count; ++i) out.push_back({(first + i) * step, (first + i + 1) * step, 0});
     out.push_back({(first + count) * step, std::numeric_limits<double>::infinity(), 0});
-    for (const spot::HistogramBin& b : fine) {
-        const double at = std::floor(0.5 * (b.from + b.to) / step) - first;
-        out[static_cast<std::size_t>(std::clamp(at, 0.0, static_cast<double>(count)))].count +=
-            b.count;
+    // Rounding the running sum, not each row, keeps the number of runs.
+    std::uint64_t before = 0;
+    for (spot::HistogramBin& row : out) {
+        const auto below = static_cast<std::uint64_t>(std::llround(runs_below(fine, row.to)));
+        row.count = below - before;
+        before = below;
     }
     if (out.back().count == 0) out.pop_back();
     return out;
