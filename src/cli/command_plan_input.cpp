@@ -24,6 +24,9 @@ namespace {
 /// config.json files are small; a job file smaller still.
 constexpr std::size_t kMaxInput = std::size_t{16} << 20U;
 
+/// Of one machine; no machine costs a hundredth of it.
+constexpr Usd kMostPerHour = 1e6 * kUsd;
+
 bool is_file_name(std::string_view s) {
     return s == "-" || s.ends_with(".json") || s.ends_with(".yaml") || s.ends_with(".yml");
 }
@@ -278,7 +281,12 @@ void read_have(const Args& args, plan::Request& r, Mistakes& mistakes) {
         return;
     }
     have.nodes = static_cast<int>(*nodes);
-    if (const auto price = args.usd("have-price", mistakes)) have.rate = *price / kHour;
+    if (const auto price = args.usd("have-price", mistakes)) {
+        have.rate = *price / kHour;
+        if (*price > kMostPerHour)
+            mistakes.push_back(flag_mistake("have-price", "is more than a million dollars an hour",
+                                            "write what one machine costs you, for example 12"));
+    }
     r.have = std::move(have);
 }
 

@@ -66,6 +66,9 @@ std::optional<Error> place_positionals(const Command& command,
             values.push_back(words[next]);
             ++next;
         }
+        if (positional.max == 1 && !values.empty() && values.front().empty()) {
+            return usage(command, fmt::format("<{}> is empty", positional.name), {});
+        }
         if (static_cast<int>(values.size()) < positional.min) {
             return usage(command, fmt::format("<{}> is missing", positional.name),
                          fmt::format("usage: trainyard {}", usage_line(command)));

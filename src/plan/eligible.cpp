@@ -118,7 +118,7 @@ Admission admit(const catalog::Instance& i, const Request& request, const catalo
                 const Assumptions& a, Rules rules) {
     const catalog::Accelerator* acc = catalog.accelerator(i.accelerator);
     if (acc == nullptr || i.accelerators < 1) {
-        return {{}, rejected(i, Lost::unknown_facts, "no whole accelerator")};
+        return {{}, rejected(i, Lost::unknown_facts, "has no whole accelerator")};
     }
     if (acc->vendor != "NVIDIA" && !is_trainium(*acc)) {
         return {{}, rejected(i, Lost::friction, acc->name + " " + a.because("no-stack"))};

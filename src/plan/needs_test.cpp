@@ -36,5 +36,11 @@ TEST(DatasetSize, GivesTheSizeOfAnImage) {
     EXPECT_NEAR(sample_size(r.job, work, known()) / kByte, 100e3, 1e-6);
 }
 
+TEST(Work, AnImageOfAVisionModelIsOneSequence) {
+    Request r = test::request(test::model("vit-l-16"), 0);
+    r.job.samples = 100e6;
+    EXPECT_EQ(work_of(r.job, known()).sequences, 100e6);
+}
+
 }  // namespace
 }  // namespace trainyard::plan

@@ -82,7 +82,8 @@ std::string job_line(const Request& r, const Work& w) {
     std::string s = j.model.name;
     if (w.params > 0) s += ", " + format_count(w.params) + " parameters";
     s += ", " + std::string(to_string(j.method));
-    if (j.model.opaque_params) return s + ", " + format_count(w.sequences) + " samples";
+    if (j.model.opaque_params || (j.model.vocab == 0 && j.samples))
+        return s + ", " + format_count(w.sequences) + " samples";
     if (j.copies > 1) s += ", " + plural(j.copies, "run");
     if (w.tokens() > w.sequence)
         s += ", " + format_count(w.tokens()) + " tokens at " + std::to_string(w.sequence);

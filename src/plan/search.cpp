@@ -27,7 +27,10 @@ Work work_of(const workload::Job& job, const Assumptions& a) {
     w.active_params = static_cast<double>(count.active);
     const int longest = job.model.max_positions > 0 ? job.model.max_positions : 4096;
     w.sequence = job.sequence > 0 ? job.sequence : std::min(4096, longest);
-    w.sequences = std::max(1.0, std::ceil(job.tokens / kToken / w.sequence));
+    // Images of a vision model have no tokens: each is one sequence of patches.
+    const bool by_samples = job.samples && job.tokens <= Tokens{};
+    w.sequences = by_samples ? std::max(1.0, *job.samples)
+                             : std::max(1.0, std::ceil(job.tokens / kToken / w.sequence));
     if (job.global_batch_tokens) {
         w.batch = std::max(1.0, std::floor(*job.global_batch_tokens / w.sequence + 0.5));
         w.batch_is_limit = true;
