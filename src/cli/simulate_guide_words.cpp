@@ -139,11 +139,13 @@ std::vector<std::string> about_rate(const GuideClaim& c) {
         const spot::Weibull& up = cheap->process->up;
         const auto lost = [&up](Seconds age) { return lost_within_hour(up, age); };
         out.push_back(fmt::format(
-            "{}: the {} is stopped {:.2g} times in 30 days. Capacity in this band is lost within "
+            "{}: the {} is stopped {:.2f} times in 30 days, {:.2f} of them by hardware. Capacity "
+            "in this band is lost within "
             "its first hour with a probability of {}, within an hour at the age of a day {}, "
             "within 30 days {}.",
             run.label, run.request.input.run.spec.nodes == 1 ? "node" : "job",
-            s.mean_interruptions / s.hours.mean * kMonthHours, share_words(lost(Seconds{})),
+            s.mean_interruptions / s.hours.mean * kMonthHours,
+            s.mean_failures / s.hours.mean * kMonthHours, share_words(lost(Seconds{})),
             share_words(lost(1.0 * kDay)), share_words(1 - up.survival(30.0 * kDay))));
     }
     const spot::Pool* pool = pool_of(c.runs.front(), spot::Purchase::spot);
