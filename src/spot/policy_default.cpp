@@ -13,6 +13,8 @@ namespace trainyard::spot {
 namespace {
 
 constexpr Seconds kForever = std::numeric_limits<double>::infinity() * kSecond;
+/// Between decisions where time has no ticks: a restart is the grain of what can be gained.
+constexpr Seconds kLongestPause = 10 * kMinute;
 /// Without a deadline the job waits for spot as if it had this many times its work.
 constexpr double kPatience = 4;
 
@@ -90,7 +92,8 @@ DefaultPolicy::Standing DefaultPolicy::stand(const View& view) const {
     s.left = std::max(end - view.now, 0 * kSecond);
     if (view.tick > 0 * kSecond) s.left = std::floor(s.left / view.tick + 1e-6) * view.tick;
     s.slack = s.left - (view.work - view.done);
-    s.pause = view.tick > 0 * kSecond ? view.tick : kMinute;
+    s.pause =
+        view.tick > 0 * kSecond ? view.tick : std::clamp(view.restart, kMinute, kLongestPause);
     return s;
 }
 
