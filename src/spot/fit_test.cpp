@@ -204,17 +204,32 @@ TEST(Processes, EmbeddedOnesAreSound) {
     }
 }
 
-TEST(ProcessFromBand, LosesItsShareWithinAMonth) {
+/// P(an up time that goes on at a random moment ends within a month), by the trapezoid rule.
+double lost_in_a_month(const Weibull& up) {
+    constexpr int kSteps = 200000;
+    double sum = 0;
+    for (int i = 0; i <= kSteps; ++i)
+        sum += (i == 0 || i == kSteps ? 0.5 : 1) * up.survival(kMonth * i / kSteps);
+    return sum / kSteps * (kMonth / up.mean());
+}
+
+TEST(ProcessFromBand, LosesItsShareInAMonth) {
     const PoolProcess p = process_from_band(0.05, 0.10, "p5");
-    EXPECT_NEAR(p.up.survival(kMonth), 1 - 0.075, 1e-9);
+    EXPECT_NEAR(lost_in_a_month(p.up), 0.075, 1e-5);
+    EXPECT_NEAR(lost_in_a_month(process_from_band(0.2, 1, "p3").up), 0.6, 1e-4);
     EXPECT_LT(p.up.shape, 1);
     EXPECT_EQ(p.source.status, "assumed");
     EXPECT_GT(process_from_band(0, 0.05, "a").up.scale, p.up.scale);
     EXPECT_NEAR(p.start_up, p.up.mean() / (p.up.mean() + p.down.mean()), 1e-12);
+}
+
+TEST(ProcessFromBand, ADropTakesAPartOfAGang) {
     const PoolProcess gang = process_from_band(0.05, 0.10, "p5", 16);
     EXPECT_GE(gang.burst, 1);
     EXPECT_LE(gang.burst, 16);
     EXPECT_LT(gang.gang_share, 1);
+    const double part = gang.gang_share + (1 - gang.gang_share) * gang.burst / 16;
+    EXPECT_NEAR(lost_in_a_month(gang.up) * part, 0.075, 1e-5);
 }
 
 TEST(ProcessFromBand, EndsOfTheScaleAreFinite) {

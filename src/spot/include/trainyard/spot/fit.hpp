@@ -81,9 +81,10 @@ Result<std::vector<PoolProcess>> read_processes(std::string_view csv, std::strin
 /// Those that have a process.
 std::string write_processes(const std::vector<ProcessFit>& fits);
 
-/// A process in which a new instance is lost within a month (730 h) with a probability in the
-/// middle of a Spot Advisor band. Shape, down time, gang share and burst (as a share of the gang)
-/// are medians of embedded_processes(). low, high: shares per month, 0 <= low <= high <= 1.
+/// A process in which an instance that runs at a random moment is lost within a month (730 h) with
+/// a probability in the middle of a Spot Advisor band. Shape, down time, gang share and burst (as a
+/// share of the gang) are medians of embedded_processes(). low, high: shares per month,
+/// 0 <= low <= high <= 1; gang: nodes in the pool, 1 or more.
 PoolProcess process_from_band(double low_per_month, double high_per_month, std::string name,
                               int gang = 1);
 
