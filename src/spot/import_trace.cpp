@@ -123,7 +123,10 @@ Result<TraceSet> import_trace(std::string_view text, std::string_view file,
         return refuse({std::string(file), static_cast<int>(line), static_cast<int>(column)},
                       "the file is no text", "it is not valid UTF-8", "give a text file");
     }
-    return is_json(body) ? import_json(in) : import_text(in);
+    auto set = is_json(body) ? import_json(in) : import_text(in);
+    // A table with other rows than its header is mostly no table: the first one says so.
+    if (!set && set.error().diagnostics.size() > 1) set.error().diagnostics.resize(1);
+    return set;
 }
 
 }  // namespace trainyard::spot

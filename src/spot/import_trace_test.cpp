@@ -224,6 +224,7 @@ TEST(ImportTrace, OneDiagnosticWithThePlace) {
         {"{\"spot_advisor\": {}}", 1, 1},
         {"\x1f\x8b\x08", 1, 1},
         {"0,1\n\xff,1\n", 2, 1},
+        {"Date,NC6\n2/24/2020\n2/25/2020\n", 2, 0},
         {zero, 2, 4},
         {back, 4, 8},
         {price, 2, 21},
