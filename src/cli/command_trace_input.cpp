@@ -46,7 +46,7 @@ std::optional<std::int64_t> unix_time(std::string_view s) {
         n[4] < 0 || n[4] > 59 || n[5] < 0 || n[5] > 59)
         return std::nullopt;
     return std::int64_t{86400} * std::chrono::sys_days{date}.time_since_epoch().count() +
-           n[3] * 3600 + n[4] * 60 + n[5];
+           std::int64_t{3600} * n[3] + std::int64_t{60} * n[4] + n[5];
 }
 
 Diagnostic bad_option(const std::string& name, const std::string& what, const std::string& fix) {

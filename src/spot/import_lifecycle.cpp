@@ -112,7 +112,7 @@ Result<TraceSet> import_lifecycle(const ImportInput& in) {
             return refuse({std::string(in.file), lines.number(), 1}, "no time stamp",
                           "a line is [2020-03-15T10:07:33.000Z] message", "correct the line");
         }
-        if (!first) first = *time;
+        if (!first) first = time;
         if (*time < before) {
             return refuse({std::string(in.file), lines.number(), 2}, "time goes back",
                           fmt::format("by {} s", before - *time), "sort the file by time");
