@@ -17,12 +17,9 @@ constexpr double kPatience = 10;
 
 }  // namespace
 
-Engine::Engine(const RunSpec& spec) : spec_(spec), fleet_(spec, markets_) {
-    markets_.reserve(spec.pools.size());
+Engine::Engine(const RunSpec& spec)
+    : spec_(spec), world_(spec), markets_(world_.markets()), fleet_(spec, markets_) {
     for (const Pool& pool : spec.pools) {
-        markets_.emplace_back(pool, spec);
-        if (pool.trace != nullptr)
-            longest_trace_ = std::max(longest_trace_, pool.trace->end.base());
         if (pool.purchase == Purchase::capacity_block) {
             const int booked = std::min(pool.limit, spec.nodes);
             prepaid_ += (booked * pool.window * pool.price) / kUsd;
@@ -65,12 +62,8 @@ void Engine::start_view() {
 
 void Engine::begin(Policy& policy, std::uint64_t seed, std::uint64_t run) {
     policy_ = &policy;
-    random_ = Random(seed, run);
-    const double place = spec_.trace_from_start ? 0 : random_.uniform() * longest_trace_;
-    const double start_hour = 24 * random_.uniform();
+    random_ = world_.begin(seed, run, policy.reads_rebalance());
     fleet_.begin();
-    for (std::size_t i = 0; i < markets_.size(); ++i)
-        markets_[i].begin(seed, run, i, place, start_hour, policy.reads_rebalance());
     std::fill(want_.begin(), want_.end(), 0);
     std::fill(refused_until_.begin(), refused_until_.end(), 0.0);
     now_ = phase_start_ = done_ = durable_ = peers_have_ = pending_work_ = 0;

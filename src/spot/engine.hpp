@@ -14,6 +14,7 @@
 #include "trainyard/spot/policy.hpp"
 #include "trainyard/spot/run.hpp"
 #include "trainyard/spot/simulate.hpp"
+#include "world.hpp"
 
 namespace trainyard::spot {
 
@@ -76,7 +77,8 @@ class Engine {
     double interval_for(double rate);
 
     const RunSpec& spec_;
-    std::vector<Market> markets_;
+    World world_;
+    std::vector<Market>& markets_;
     Fleet fleet_;
     std::vector<double> speed_;  ///< by number of nodes
     std::vector<PoolView> pool_views_;
@@ -88,7 +90,6 @@ class Engine {
     double work_ = 0, blocking_ = 0, persist_ = 0, boot_ = 0, framework_ = 0;
     double failure_rate_ = 0;  ///< per node and second
     double give_up_at_ = 0;
-    double longest_trace_ = 0;
     double budget_ = 0;
     double prepaid_ = 0;
     struct KnownInterval {
