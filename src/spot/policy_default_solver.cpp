@@ -131,7 +131,7 @@ void TableSolver::choose(int time) {
                 return choice_[c].data() + (s * table_.money_.size() + m) * columns_;
             };
             if (is_done) {
-                for (int c = 0; c < kChoices; ++c) {
+                for (int c = 0; c < choices; ++c) {
                     std::fill_n(out(static_cast<Choice>(c)), columns_, 0.0F);
                 }
                 continue;
@@ -140,43 +140,43 @@ void TableSolver::choose(int time) {
             const Lean same{s, 0, false};
             const auto never = [&](Choice c) { std::fill_n(out(c), columns_, kNever); };
             if (can_idle) {
-                between(next[kUpIdle], after_idle_[s], here, row[0].data());
-                between(next[kDownIdle], after_idle_[s], here, row[1].data());
-                step(row[0].data(), row[1].data(), 1, 0, out(kIdleUp));
-                step(row[1].data(), row[0].data(), 0, 0, out(kIdleDown));
+                between(next[up_idle], after_idle_[s], here, row[0].data());
+                between(next[down_idle], after_idle_[s], here, row[1].data());
+                step(row[0].data(), row[1].data(), 1, 0, out(idle_up));
+                step(row[1].data(), row[0].data(), 0, 0, out(idle_down));
             } else {
-                never(kIdleUp);
-                never(kIdleDown);
+                never(idle_up);
+                never(idle_down);
             }
             if (slack >= grid_.restart) {
-                between(next[kUpSpot], same, after_spot_[m], row[0].data());
-                between(next[kDownIdle], same, after_spot_[m], row[1].data());
-                step(row[0].data(), row[1].data(), 1, ratio, out(kSpotUp));
+                between(next[up_spot], same, after_spot_[m], row[0].data());
+                between(next[down_idle], same, after_spot_[m], row[1].data());
+                step(row[0].data(), row[1].data(), 1, ratio, out(spot_up));
             } else {
-                never(kSpotUp);
+                never(spot_up);
             }
             if (slack < grid_.restart + 1) {  // no way back any more
                 const auto rest = static_cast<float>(time - slack);
-                std::fill_n(out(kOnDemandUp), columns_, rest);
-                std::fill_n(out(kOnDemandDown), columns_, rest);
+                std::fill_n(out(on_demand_up), columns_, rest);
+                std::fill_n(out(on_demand_down), columns_, rest);
             } else {
-                const float* up = at(next[kUpOnDemand], s, m);
-                const float* down = at(next[kDownOnDemand], s, m);
-                step(up, down, 1, 1, out(kOnDemandUp));
-                step(down, up, 0, 1, out(kOnDemandDown));
+                const float* up = at(next[up_on_demand], s, m);
+                const float* down = at(next[down_on_demand], s, m);
+                step(up, down, 1, 1, out(on_demand_up));
+                step(down, up, 0, 1, out(on_demand_down));
             }
             if (!can_launch || !may_launch_[m]) {
-                never(kLaunchUp);
+                never(launch_up);
                 continue;
             }
             // Through the restart step by step; a loss in it counts as one half-way.
-            between(landed[kUpSpot], after_restart_[s], after_launch_[m], row[0].data());
-            between(lost[kDownIdle], after_wait_[s], after_loss_[m], row[1].data());
+            between(landed[up_spot], after_restart_[s], after_launch_[m], row[0].data());
+            between(lost[down_idle], after_wait_[s], after_loss_[m], row[1].data());
             for (int i = 0; i < launch_steps_; ++i) {
                 step(row[0].data(), row[1].data(), 1, ratio, row[2].data());
                 row[0].swap(row[2]);
             }
-            std::copy_n(row[0].data(), columns_, out(kLaunchUp));
+            std::copy_n(row[0].data(), columns_, out(launch_up));
         }
     }
 }
@@ -198,21 +198,21 @@ void TableSolver::weigh(int time) {
             };
             const Lean here{m, 0, false};
             const Lean same{s, 0, false};
-            keep(kUpSpot, kSpotUp);
-            float* value = keep(kUpIdle, kIdleUp);
-            lower(value, choice_[kLaunchUp].data() + cell);
-            between(choice_[kOnDemandUp], after_restart_[s], here, other.data());
+            keep(up_spot, spot_up);
+            float* value = keep(up_idle, idle_up);
+            lower(value, choice_[launch_up].data() + cell);
+            between(choice_[on_demand_up], after_restart_[s], here, other.data());
             lower(value, other.data());
-            value = keep(kDownIdle, kIdleDown);
-            between(choice_[kOnDemandDown], after_restart_[s], here, other.data());
+            value = keep(down_idle, idle_down);
+            between(choice_[on_demand_down], after_restart_[s], here, other.data());
             lower(value, other.data());
-            value = keep(kUpOnDemand, kOnDemandUp);
-            between(choice_[kLaunchUp], same, after_leaving_[m], other.data());
+            value = keep(up_on_demand, on_demand_up);
+            between(choice_[launch_up], same, after_leaving_[m], other.data());
             lower(value, other.data());
-            between(choice_[kIdleUp], same, after_leaving_[m], other.data());
+            between(choice_[idle_up], same, after_leaving_[m], other.data());
             lower(value, other.data());
-            value = keep(kDownOnDemand, kOnDemandDown);
-            between(choice_[kIdleDown], same, after_leaving_[m], other.data());
+            value = keep(down_on_demand, on_demand_down);
+            between(choice_[idle_down], same, after_leaving_[m], other.data());
             lower(value, other.data());
             drift(now, cell);
         }
@@ -255,17 +255,17 @@ void TableSolver::store(int time) {
             const auto of = [&](Choice c) { return choice_[c].data() + cell * columns_; };
             const Lean here{m, 0, false};
             const Lean same{s, 0, false};
-            between(choice_[kOnDemandUp], after_restart_[s], here, other[0].data());
-            put(cell, 0, of(kLaunchUp), other[0].data());
-            put(cell, 1, of(kIdleUp), other[0].data());
-            between(choice_[kOnDemandDown], after_restart_[s], here, other[0].data());
-            put(cell, 2, of(kIdleDown), other[0].data());
-            between(choice_[kLaunchUp], same, after_leaving_[m], other[0].data());
-            between(choice_[kIdleUp], same, after_leaving_[m], other[1].data());
-            between(choice_[kIdleDown], same, after_leaving_[m], other[2].data());
-            put(cell, 3, other[0].data(), of(kOnDemandUp));
-            put(cell, 4, other[1].data(), of(kOnDemandUp));
-            put(cell, 5, other[2].data(), of(kOnDemandDown));
+            between(choice_[on_demand_up], after_restart_[s], here, other[0].data());
+            put(cell, 0, of(launch_up), other[0].data());
+            put(cell, 1, of(idle_up), other[0].data());
+            between(choice_[on_demand_down], after_restart_[s], here, other[0].data());
+            put(cell, 2, of(idle_down), other[0].data());
+            between(choice_[launch_up], same, after_leaving_[m], other[0].data());
+            between(choice_[idle_up], same, after_leaving_[m], other[1].data());
+            between(choice_[idle_down], same, after_leaving_[m], other[2].data());
+            put(cell, 3, other[0].data(), of(on_demand_up));
+            put(cell, 4, other[1].data(), of(on_demand_up));
+            put(cell, 5, other[2].data(), of(on_demand_down));
         }
     }
 }

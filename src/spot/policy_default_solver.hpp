@@ -19,9 +19,9 @@ class TableSolver {
 
   private:
     using Values = std::vector<float>;  ///< [slack][money][regime][age class]
-    enum Situation { kUpIdle, kUpSpot, kUpOnDemand, kDownIdle, kDownOnDemand, kSituations };
-    enum Choice { kIdleUp, kSpotUp, kOnDemandUp, kLaunchUp, kIdleDown, kOnDemandDown, kChoices };
-    using Layer = std::array<Values, kSituations>;  ///< expected cost to the end
+    enum Situation { up_idle, up_spot, up_on_demand, down_idle, down_on_demand, situations };
+    enum Choice { idle_up, spot_up, on_demand_up, launch_up, idle_down, on_demand_down, choices };
+    using Layer = std::array<Values, situations>;  ///< expected cost to the end
 
     /// Where a point lies between two grid points.
     struct Lean {
@@ -51,7 +51,7 @@ class TableSolver {
     std::array<std::vector<float>, 2> change_;  ///< probability per step, [1]: while up
     std::vector<float> older_;                  ///< probability per step of the next age class
     std::vector<Layer> layers_;                 ///< the last ones, a ring
-    std::array<Values, kChoices> choice_;
+    std::array<Values, choices> choice_;
     std::vector<Lean> after_spot_, after_launch_, after_loss_, after_leaving_;  ///< by money
     std::vector<Lean> after_idle_, after_restart_, after_wait_;                 ///< by slack
     std::vector<bool> may_launch_;                                              ///< by money

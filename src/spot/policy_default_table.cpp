@@ -13,13 +13,13 @@ namespace {
 
 constexpr std::size_t kTablesKept = 12;
 
-/// Next of a few sizes, so that similar jobs share a table.
+/// Next of a few kSizes, so that similar jobs share a table.
 int round_size(double steps) {
-    constexpr std::array sizes = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
-    for (const int size : sizes) {
+    constexpr std::array kSizes = {32, 64, 96, 128, 192, 256, 384, 512, 768, 1024};
+    for (const int size : kSizes) {
         if (steps <= size) return size;
     }
-    return sizes.back();
+    return kSizes.back();
 }
 
 }  // namespace
