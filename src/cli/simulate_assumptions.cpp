@@ -94,6 +94,16 @@ bool is_on(const spot::AwsRules& rules, std::string_view rule) {
     return rules.on_demand_refused > 0;
 }
 
+std::string of_steps(const spot::RunSpec& spec) {
+    const std::string work = format_duration(spec.work) + " of steps at full size";
+    if (spec.step_time.is_exact()) return work + ", taken as exact";
+    return work +
+           fmt::format(
+               "; each run draws its step time: one in ten is over {:+.1f} % off, one in ten "
+               "under {:+.1f} % (the plan's range)",
+               100 * (spec.step_time.high - 1), 100 * (spec.step_time.low - 1));
+}
+
 /// Whether the run has a pool that the rule speaks of.
 bool matters(const spot::RunSpec& spec, std::string_view rule) {
     const bool block = rule == "block_ends_early";
@@ -134,10 +144,7 @@ void add_rules(const spot::RunSpec& spec, std::vector<Assumption>& out) {
 std::vector<Assumption> assumptions_of(const SimulateRequest& request) {
     const spot::RunSpec& spec = request.input.run.spec;
     std::vector<Assumption> out;
-    out.push_back({fmt::format("{} of steps at full size, as planned; the plan's own range of the "
-                               "step time is not played",
-                               format_duration(spec.work)),
-                   "trainyard plan", "", "modelled"});
+    out.push_back({of_steps(spec), "trainyard plan", "", "modelled"});
     out.push_back(of_size(spec));
     for (const spot::Pool& pool : spec.pools) out.push_back(of_pool(pool, spec));
     if (moves_for_free(spec)) {

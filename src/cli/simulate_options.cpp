@@ -371,6 +371,7 @@ std::vector<Option> simulate_play_options() {
     const std::vector<Option> rest = {
         text("seed", "N", "another seed, other luck", "1"),
         text("threads", "N", "0: one per core", "0"),
+        flag("exact-steps", "take the plan's step time as exact: only luck varies"),
         flag("brief", "the verdict and its distributions only, no comparisons"),
         text("html", "FILE", "also write a self-contained report with charts"),
         {.name = "fail-on",
@@ -396,6 +397,7 @@ Result<SimulateRequest> simulate_request(const Args& args, const std::string& to
     read_save_time(args, spec.checkpoints, mistakes);
     read_restore(args, spec.checkpoints, mistakes);
     read_elastic(args, spec, mistakes);
+    if (args.flag("exact-steps")) spec.step_time = {};
     read_rules(args, spec.rules, mistakes);
     read_size(args, r, mistakes);
     read_fail_on(args, r, mistakes);

@@ -105,6 +105,7 @@ Offer play_offer(const Option& option, const Request& request, const std::string
     spot::RunSpec spec = make_run(option, request, service, catalog, a, nullptr).spec;
     std::erase_if(spec.pools,
                   [](const spot::Pool& p) { return p.purchase != spot::Purchase::spot; });
+    spec.step_time = {};  // combined below
     spec.deadline.reset();
     spec.budget.reset();
     const auto mid = play(spec, 0.5 * (o.risk.band_low + o.risk.band_high), a);

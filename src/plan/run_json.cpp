@@ -159,6 +159,8 @@ Node run_json(const Run& run) {
     Node n = Node::map();
     n.set("name", s.name)
         .set("work_s", s.work / kSecond)
+        .set("step_time_low", s.step_time.low)
+        .set("step_time_high", s.step_time.high)
         .set("nodes", s.nodes)
         .set("min_nodes", s.min_nodes)
         .set("policy", run.policy);
@@ -195,6 +197,8 @@ Result<Run> read_run(const Node& run) {
     spot::RunSpec s;
     s.name = r.optional_string("name").value_or("run");
     s.work = required(r, "work_s", kPositive) * kSecond;
+    s.step_time.low = number(r, "step_time_low", {.min = 0.01, .max = 1}, 1);
+    s.step_time.high = number(r, "step_time_high", {.min = 1, .max = 100}, 1);
     s.nodes = static_cast<int>(r.integer("nodes", {.min = 1, .max = 1 << 20}));
     s.min_nodes = static_cast<int>(
         r.optional_integer("min_nodes", {.min = 1, .max = std::max(1, s.nodes)}).value_or(s.nodes));

@@ -149,6 +149,7 @@ Run make_run(const Option& option, const Request& request, const std::string& se
     spot::RunSpec s;
     s.name = describe_cluster(c) + ", " + o.region;
     s.work = c.training_time();
+    s.step_time = {std::min(1.0, c.band.low), std::max(1.0, c.band.high)};
     set_size(option, request, scaling, s);
     s.start = {a.seconds("startup.boot"), a.seconds("startup.image_pull"),
                a.seconds("startup.framework")};

@@ -36,6 +36,10 @@ void check_job(const RunSpec& spec, Mistakes& m) {
     if (!(spec.work > Seconds{}) || !std::isfinite(spec.work.base()))
         m.add(fmt::format("there is no work to do: {} s", spec.work.base()),
               "the work is the useful run time at full size, above 0", "give the run a length");
+    const StepTimeRange& step = spec.step_time;
+    if (!(step.low > 0 && step.low <= 1 && step.high >= 1) || !std::isfinite(step.high))
+        m.add(fmt::format("the step time is {} to {} times the expected one", step.low, step.high),
+              "the range must contain 1 and begin above 0", "correct it");
     if (spec.nodes < 1 || spec.nodes > kMostNodes)
         m.add(fmt::format("a run of {} nodes cannot be played", spec.nodes),
               fmt::format("it needs 1 to {}", kMostNodes), "correct the number of nodes");

@@ -62,7 +62,6 @@ class Foresight {
           pools_(spec.pools.size()),
           boot_((spec.start.boot + spec.start.image).base()),
           idle_(spec.start.framework.base()),
-          work_(spec.work.base()),
           deadline_(spec.deadline->base()) {
         for (std::size_t i = 0; i < pools_.size(); ++i) {
             const Pool& pool = spec.pools[i];
@@ -75,6 +74,7 @@ class Foresight {
     /// Dollars; infinite if the deadline cannot be met; negative: too many moments.
     double bound(std::uint64_t seed, std::uint64_t run) {
         look(seed, run);
+        work_ = work_of(spec_, seed, run).base();
         if (moments_.size() > kMostMoments) return -1;
         find_stretches();
         double low = 0;
@@ -224,7 +224,8 @@ class Foresight {
     const RunSpec& spec_;
     World world_;
     std::vector<Past> pools_;
-    double boot_, idle_, work_, deadline_;
+    double boot_, idle_, deadline_;
+    double work_ = 0;
     double prepaid_ = 0;
     double dearest_ = 0;
     std::vector<double> moments_;

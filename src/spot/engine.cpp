@@ -34,13 +34,12 @@ Engine::Engine(const RunSpec& spec)
     decision_.nodes.resize(spec.pools.size());
     want_.resize(spec.pools.size());
     refused_until_.resize(spec.pools.size());
-    work_ = spec.work.base();
     blocking_ = spec.checkpoints.blocking.base();
     persist_ = std::max(blocking_, spec.checkpoints.persist.base());
     boot_ = (spec.start.boot + spec.start.image).base();
     framework_ = spec.start.framework.base();
     failure_rate_ = spec.failures_per_node_hour / kHourSeconds;
-    const double expected = std::max(work_, spec.deadline ? spec.deadline->base() : 0.0);
+    const double expected = std::max(spec.work.base(), spec.deadline ? spec.deadline->base() : 0.0);
     give_up_at_ = spec.give_up > Seconds{} ? spec.give_up.base() : kPatience * expected;
     budget_ = spec.budget ? *spec.budget / kUsd : kInfinity;
     start_view();
@@ -49,7 +48,7 @@ Engine::Engine(const RunSpec& spec)
 /// What of the view never changes.
 void Engine::start_view() {
     view_.deadline = spec_.deadline.value_or(kInfinity * kSecond);
-    view_.work = spec_.work;
+    view_.planned_work = spec_.work;
     view_.restart = (boot_ + framework_) * kSecond + spec_.checkpoints.restore_s3;
     view_.nodes = spec_.nodes;
     view_.min_nodes = spec_.min_nodes;
@@ -63,6 +62,8 @@ void Engine::start_view() {
 void Engine::begin(Policy& policy, std::uint64_t seed, std::uint64_t run) {
     policy_ = &policy;
     random_ = world_.begin(seed, run, policy.reads_rebalance());
+    view_.work = work_of(spec_, seed, run);
+    work_ = view_.work.base();
     fleet_.begin();
     std::fill(want_.begin(), want_.end(), 0);
     std::fill(refused_until_.begin(), refused_until_.end(), 0.0);

@@ -46,6 +46,26 @@ TEST(Engine, WithoutInterruptionsTimeAndMoneyAreExact) {
 
 // A background save blocks for 10 s and is safe 100 s after its start; the run ends when the last
 // one is safe: 2 saves in between (20 s) and 100 s at the end.
+// Nothing but the step time varies: the quantiles of the wall time are the range itself. Of 20,000
+// runs the share below a 10 % quantile has a standard error of 0.2 points; the histogram keeps
+// three digits.
+TEST(Engine, TheStepTimeHasTheRangeOfThePlan) {
+    RunSpec spec = run_of(100 * kHour, 1);
+    spec.pools = {on_demand_pool(1)};
+    spec.step_time = {0.9, 1.3};
+    SimulateOptions options;
+    options.runs = 20'000;
+    const auto summary = simulate(spec, "on_demand", options);
+    ASSERT_TRUE(summary.has_value());
+    EXPECT_NEAR(summary->hours.p10, 90, 0.5);
+    EXPECT_NEAR(summary->hours.p50, 100, 0.5);
+    EXPECT_NEAR(summary->hours.p90, 130, 1.5);
+    EXPECT_NEAR(summary->usd.p90, 130, 1.5);
+    EXPECT_EQ(work_of(spec, 1, 7).base(), work_of(spec, 1, 7).base());
+    EXPECT_NE(work_of(spec, 1, 7).base(), work_of(spec, 1, 8).base());
+    EXPECT_NE(work_of(spec, 1, 7).base(), work_of(spec, 2, 7).base());
+}
+
 TEST(Engine, TheRunEndsWhenItsLastSaveIsSafe) {
     RunSpec spec = run_of(3 * kHour, 1);
     spec.checkpoints.interval = 1 * kHour;

@@ -37,12 +37,12 @@ void DefaultPolicy::begin(const View& first) {
     const double price = on_demand_price(first);
     const Seconds all = whole_ticks(first.work + first.restart, first.tick);
     limit_ = (1 + most_over_) * price * (all / kHour) * first.nodes;
-    first_work_ = first.work;
+    first_work_ = first.planned_work;
     first_restart_ = first.restart;
     const Seconds room = std::isinf(first.deadline / kSecond)
-                             ? kPatience * (first.work + first.restart)
+                             ? kPatience * (first_work_ + first.restart)
                              : first.deadline - first.now;
-    first_slack_ = std::max(room - first.work, 0 * kSecond);
+    first_slack_ = std::max(room - first_work_, 0 * kSecond);
     patience_ = first.now + kPatience * (first.work + first.restart);
     for (std::size_t i = 0; i < first.pools.size(); ++i) {
         beliefs_[i].begin(first.now, is_up(first, i), first.pools[i].since);

@@ -33,6 +33,7 @@ struct View {
     Seconds now;            ///< since the job was submitted
     Seconds deadline;       ///< same clock; infinite if there is none
     Seconds work;           ///< useful run time needed at full size, without any interruption
+    Seconds planned_work;   ///< the same as it was expected before the first step
     Seconds done;           ///< of it, what would survive if everything were lost now
     Seconds restart;        ///< from launch to first useful step
     Seconds overhead_left;  ///< of the restart in progress

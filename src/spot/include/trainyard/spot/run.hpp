@@ -61,9 +61,18 @@ struct StartUp {
     Seconds framework;  ///< process groups, compile, first batch
 };
 
+/// How far the step time may be off, as factors: one run in ten has more than `high` times the
+/// expected step time, one in ten less than `low` times. 1 and 1: exact.
+struct StepTimeRange {
+    double low = 1;   ///< above 0, at most 1
+    double high = 1;  ///< at least 1
+    bool is_exact() const { return low >= 1 && high <= 1; }
+};
+
 struct RunSpec {
     std::string name;
-    Seconds work;  ///< at full size, saves and interruptions excluded
+    Seconds work;  ///< at full size with the expected step time, saves and interruptions excluded
+    StepTimeRange step_time;
     int nodes = 1;
     int min_nodes = 1;          ///< smaller than nodes: elastic
     std::vector<double> speed;  ///< speed[n-1] with n nodes, relative to full size; empty: linear
@@ -81,5 +90,10 @@ struct RunSpec {
     std::vector<Pool> pools;
     bool trace_from_start = false;  ///< replay begins at 0, not at a random place
 };
+
+/// The work of one run: log-normal on each side of the expected step time, which is the median. The
+/// first steps of a run show it, so policies know it; who plans before (the size of the fleet, the
+/// tables of the default policy) has the expected one.
+Seconds work_of(const RunSpec& spec, std::uint64_t seed, std::uint64_t run);
 
 }  // namespace trainyard::spot
