@@ -8,6 +8,9 @@ find_package(nlohmann_json 3.11 REQUIRED)         # JSON tokens (SAX); only src/
 find_package(CLI11 REQUIRED)                      # command line; only src/cli/parse.cpp includes it
 # Charts of the HTML report (Chart.js 3.9, MIT licence); its text goes into the binary and from there into the page.
 find_file(TRAINYARD_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js REQUIRED)
+find_package(CURL 7.88 REQUIRED)                  # HTTP with keep-alive, proxies, TLS; only src/sys/http.cpp includes it
+find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)  # HMAC-SHA256 of signatures; only src/aws/digest.cpp includes it
+find_package(pugixml 1.12 REQUIRED)               # XML answers of S3 and STS; only src/aws/xml.cpp includes it
 find_package(Threads REQUIRED)                    # the plan search uses every core
 if(TRAINYARD_UNIT_TESTS)
   find_package(GTest 1.12 REQUIRED)               # unit tests
