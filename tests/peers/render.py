@@ -1,0 +1,130 @@
+#!/usr/bin/python3
+"""Rendered directories against the real tools: makes plans with the binary, renders each, checks every file.
+
+usage: tests/peers/render.py --binary PATH --target NAME [PLAN …]
+
+plans.txt names the plans, files.txt says which tool reads which file. A plan that the target refuses (exit 3, a diagnostic
+that names another target) counts as an answer; a target that refuses every plan fails. Rendered twice, a directory must
+be the same byte for byte. Exit 77: nothing could be checked, and why.
+"""
+
+import argparse
+import fnmatch
+import json
+import os
+import pathlib
+import shlex
+import subprocess
+import sys
+import tempfile
+
+import tools
+
+HERE = pathlib.Path(__file__).resolve().parent
+SKIPPED = 77
+FIXED = {"NO_COLOR": "1", "TRAINYARD_TODAY": "2026-12-01", "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
+
+
+def lines_of(name):
+    for line in (HERE / name).read_text(encoding="utf-8").splitlines():
+        if line.strip() and not line.startswith("#"):
+            yield line
+
+
+def run(binary, words):
+    kept = {k: os.environ[k] for k in ("PATH", "HOME", "ASAN_OPTIONS", "UBSAN_OPTIONS") if k in os.environ}
+    done = subprocess.run(
+        [binary, *words], cwd=tools.ROOT, env={**kept, **FIXED}, capture_output=True, timeout=120, check=False
+    )
+    return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+
+
+def tool_for(target, name):
+    for line in lines_of("files.txt"):
+        wanted, pattern, tool = line.split()
+        if wanted in ("*", target) and fnmatch.fnmatchcase(name, pattern):
+            return tool
+    return None
+
+
+def contents(folder):
+    return {p.relative_to(folder).as_posix(): p.read_bytes() for p in sorted(folder.rglob("*")) if p.is_file()}
+
+
+def render(binary, target, plan, folder):
+    """(exit code, stderr, files) of one rendering."""
+    code, _, said = run(binary, ["render", plan, "--target", target, "-o", folder])
+    return code, said, contents(folder) if code == 0 else {}
+
+
+def check_refusal(code, said):
+    if code != 3:
+        return [f"exit {code}: {said}"]
+    return [] if "--target" in said else [f"refused without the nearest target: {said}"]
+
+
+def check_directory(target, folder, files, skipped):
+    by_tool = {}
+    wrong = []
+    for name in files:
+        tool = tool_for(target, pathlib.PurePath(name).name)
+        if tool is None:
+            wrong.append(f"{name}: no tool in files.txt")
+        else:
+            by_tool.setdefault(tool, []).append(folder / name)
+    for tool, paths in sorted(by_tool.items()):
+        reason = tools.why_missing(tool)
+        if reason:
+            skipped.add(f"{tool}: {reason}")
+        else:
+            wrong += [f"[{tool}] {line}" for line in tools.TOOLS[tool][1](paths)]
+    return wrong
+
+
+def check_plan(options, name, words, work, skipped):
+    """(rendered?, what is wrong)"""
+    code, plan, said = run(options.binary, ["plan", *words, "--json"])
+    if code != 0:
+        return False, [f"trainyard plan: exit {code}: {said}"]
+    path = work / f"{name}.json"
+    path.write_bytes(plan)
+    code, said, files = render(options.binary, options.target, path, work / "one" / name)
+    if code != 0:
+        return False, check_refusal(code, said)
+    again = render(options.binary, options.target, path, work / "two" / name)[2]
+    if again != files:
+        return True, ["two renderings of the same plan differ"]
+    return True, check_directory(options.target, work / "one" / name, files, skipped)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", required=True)
+    parser.add_argument("--target", required=True)
+    parser.add_argument("plans", nargs="*")
+    options = parser.parse_args()
+    reason = tools.why_missing("none")
+    if reason:
+        print(f"skipped: {reason}")
+        return SKIPPED
+    plans = {name: words for name, *words in map(shlex.split, lines_of("plans.txt"))}
+    rendered = failed = 0
+    skipped = set()
+    with tempfile.TemporaryDirectory() as folder:
+        for name in options.plans or plans:
+            done, wrong = check_plan(options, name, plans[name], pathlib.Path(folder), skipped)
+            rendered += done
+            failed += bool(wrong)
+            print(f"{name}: {'rendered' if done else 'refused'}, {len(wrong)} wrong")
+            for line in wrong:
+                print(f"    {line}")
+    for line in sorted(skipped):
+        print(f"skipped: {line}")
+    print(f"{options.target}: {rendered} rendered, {failed} failed")
+    if failed or not rendered:
+        return 1
+    return SKIPPED if skipped else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

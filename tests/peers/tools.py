@@ -1,0 +1,89 @@
+"""The tools that hold rendered files to account: each takes files and returns what it finds wrong, one line each.
+
+They live in build/peers (tools/install_peers); TRAINYARD_PEERS_DIR names another place. Missing: the reason, from why_missing.
+"""
+
+import os
+import pathlib
+import subprocess
+
+HERE = pathlib.Path(__file__).resolve().parent
+ROOT = HERE.parent.parent
+PEERS = pathlib.Path(os.environ.get("TRAINYARD_PEERS_DIR", ROOT / "build" / "peers"))
+TIMEOUT_S = 300
+
+
+def python_of(part):
+    return str(PEERS / part / "bin" / "python")
+
+
+def complaints_of(words, also_output=False):
+    """Lines that a tool printed if it failed; with also_output, if it printed anything at all."""
+    done = subprocess.run(
+        [str(w) for w in words],
+        capture_output=True,
+        text=True,
+        errors="replace",
+        timeout=TIMEOUT_S,
+        check=False,
+        env={**os.environ, "AWS_DEFAULT_REGION": "us-east-1", "NO_COLOR": "1"},
+    )
+    said = [line for line in (done.stdout + done.stderr).splitlines() if line.strip()]
+    if done.returncode == 0 and not (also_output and said):
+        return []
+    return said or [f"exit {done.returncode} without a word"]
+
+
+def each(check):
+    return lambda files: [f"{f.name}: {line}" for f in files for line in check(f)]
+
+
+def kubernetes(files):
+    return complaints_of([PEERS / "kubecheck", PEERS / "crds", *files])
+
+
+def aws_request(files):
+    return complaints_of([python_of("venv"), HERE / "aws_request.py", *files])
+
+
+def pcluster(files):
+    return complaints_of([python_of("venv"), HERE / "pcluster_schema.py", *files])
+
+
+def skypilot(files):
+    return complaints_of([python_of("skypilot"), HERE / "skypilot_task.py", *files])
+
+
+def in_venv(program):
+    """`program` (Python text) run on each file; it raises on what is wrong."""
+    return each(lambda f: complaints_of([python_of("venv"), "-c", program, f])[-1:])
+
+
+LOAD_YAML = "import sys, yaml; assert list(yaml.safe_load_all(open(sys.argv[1], encoding='utf-8')))"
+LOAD_JSON = "import json, sys; json.load(open(sys.argv[1], encoding='utf-8'))"
+COMPILE = "import sys; compile(open(sys.argv[1], encoding='utf-8').read(), sys.argv[1], 'exec')"
+
+# name: (parts of build/peers it needs, the check)
+TOOLS = {
+    "none": ([], lambda files: []),
+    "bash": ([], each(lambda f: complaints_of(["bash", "-n", f], also_output=True))),
+    "python": (["venv"], in_venv(COMPILE)),
+    "json": (["venv"], in_venv(LOAD_JSON)),
+    "yaml": (["venv"], in_venv(LOAD_YAML)),
+    "aws-request": (["venv"], aws_request),
+    "cfn-lint": (["venv"], lambda files: complaints_of([PEERS / "venv/bin/cfn-lint", "-t", *files])),
+    "pcluster": (["venv"], pcluster),
+    "skypilot": (["skypilot"], skypilot),
+    "kubernetes": (["kubecheck", "crds"], kubernetes),
+}
+
+
+def why_missing(tool):
+    """Why `tool` cannot run here; None if it can."""
+    if os.environ.get("TRAINYARD_PEERS") != "1":
+        return "TRAINYARD_PEERS is not 1 (./check --peers)"
+    for part in TOOLS[tool][0]:
+        if not (PEERS / part).exists() or (PEERS / f"{part}.missing").exists():
+            reason = PEERS / f"{part}.missing"
+            return f"{part} " + (reason.read_text().strip() if reason.exists() else "not installed: tools/install_peers")
+    return None
