@@ -40,7 +40,8 @@ struct Option {
     std::string fallback{};              ///< value if absent, shown in the help; empty for none
     std::vector<std::string> choices{};  ///< if not empty, the only values allowed
     std::vector<std::string> hints{};    ///< known values, listed but not enforced by the parser
-    std::string names{};  ///< what a shell completes: "instance", "accelerator", "region", "model"
+    std::string names{};   ///< what a shell completes: "instance", "accelerator", "region", "model"
+    std::string letter{};  ///< "o": -o means the same
     /// What a shell can offer.
     const std::vector<std::string>& known() const { return choices.empty() ? hints : choices; }
 };

@@ -56,7 +56,8 @@ std::string examples_text(const std::vector<Example>& examples) {
 }  // namespace
 
 std::string option_left(const Option& option) {
-    std::string left = "--" + option.name;
+    std::string left =
+        (option.letter.empty() ? "" : "-" + option.letter + ", ") + "--" + option.name;
     if (option.kind != Option::Kind::flag) {
         left += " " + (option.value_name.empty() ? "VALUE" : option.value_name);
     }

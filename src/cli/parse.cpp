@@ -92,12 +92,14 @@ void bind(CLI::App& app, const Command& command, Bound& bound) {
     app.set_help_flag();
     app.allow_extras();
     for (const Option& option : command.options) {
+        const std::string names =
+            (option.letter.empty() ? "" : "-" + option.letter + ",") + "--" + option.name;
         if (option.kind == Option::Kind::flag) {
-            app.add_flag("--" + option.name, bound.flags[option.name])
+            app.add_flag(names, bound.flags[option.name])
                 ->multi_option_policy(CLI::MultiOptionPolicy::TakeLast);
             continue;
         }
-        CLI::Option* added = app.add_option("--" + option.name, bound.values[option.name])
+        CLI::Option* added = app.add_option(names, bound.values[option.name])
                                  ->expected(1)
                                  ->allow_extra_args(false)
                                  ->multi_option_policy(CLI::MultiOptionPolicy::TakeAll);

@@ -108,6 +108,7 @@ class Builder {
                 add("head node",
                     std::string(type) + " x " + hours(in_.wall) + " x " + per_hour(p->rate),
                     p->rate * in_.wall, p->provenance);
+                bill_.items.back().instance = type;
                 return;
             }
         }
@@ -134,18 +135,11 @@ class Builder {
         lustre();
     }
 
-    /// FSx for Lustre only where S3 and local disks are too slow: most training data is read at
-    /// MB/s.
     void lustre() {
-        const Candidate& c = *in_.candidate;
-        const bool fits_nvme =
-            c.instance->local_nvme && in_.needs->dataset <= *c.instance->local_nvme;
-        const BytesPerSecond s3 = c.nodes * a_.number("data.s3_gb_per_s_node") * kGBPerSecond;
-        if (fits_nvme || in_.needs->data_rate < a_.number("data.fsx_threshold") * s3) return;
+        if (!in_.needs->lustre) return;
         const Rate r = service_rate(catalog_, "fsx.lustre.persistent_125.gb_month", in_.region);
         if (!r.known) return unknown("FSx for Lustre", "FSx for Lustre");
-        const double gib =
-            std::max(a_.number("storage.fsx_tib") * 1024, in_.needs->dataset / kGiB * 1.1);
+        const double gib = *in_.needs->lustre / kGiB;
         add("FSx for Lustre", format_fixed(gib, 0) + " GiB" + r.note,
             gib * r.value * (in_.wall / kMonth) * kUsd, r.provenance);
     }

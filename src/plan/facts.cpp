@@ -172,7 +172,7 @@ std::string placement_fact(const Offer& o) {
 }
 
 std::string data_fact(const Context& x, const Candidate& c, const DataNeeds& n) {
-    const bool nvme = c.instance->local_nvme && n.dataset <= *c.instance->local_nvme;
+    const bool nvme = n.on_nvme;
     if (is_opaque(x)) {
         const InputPipeline p = input_pipeline(c, x.request.job, x.assumptions);
         const double reached = std::min(p.device_samples_per_s, p.fed_samples_per_s);
@@ -182,6 +182,7 @@ std::string data_fact(const Context& x, const Candidate& c, const DataNeeds& n) 
                         "; planned " + format_count(reached) +
                         " images/s = " + format_fixed(reached * each / kGB, 2) +
                         " GB/s with DALI or pre-resized data";
+        if (n.lustre) return s + ": FSx for Lustre, " + gb(*n.lustre);
         return s + (nvme ? "; stage " + gb(n.dataset) + " from S3 to local NVMe, not EBS"
                          : "; stream shards from S3, not EBS");
     }

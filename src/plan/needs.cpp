@@ -26,6 +26,13 @@ double bytes_per_token(const workload::Model& m, const Assumptions& a) {
     return m.vocab > 0 && m.vocab <= 65536 ? wide / 2 : wide;
 }
 
+/// FSx for Lustre only where S3 and local disks are too slow: most training data is read at MB/s.
+std::optional<Bytes> lustre_size(const DataNeeds& n, const Candidate& c, const Assumptions& a) {
+    const BytesPerSecond s3 = c.nodes * a.number("data.s3_gb_per_s_node") * kGBPerSecond;
+    if (n.on_nvme || n.data_rate < a.number("data.fsx_threshold") * s3) return std::nullopt;
+    return std::max(a.number("storage.fsx_tib") * kTiB, n.dataset * 1.1);
+}
+
 }  // namespace
 
 Bytes sample_size(const workload::Job& job, const Work& work, const Assumptions& a) {
@@ -61,6 +68,8 @@ DataNeeds data_needs(const workload::Job& job, const Work& work, const Candidate
             static_cast<double>(std::max(1, c.jobs_per_node * (job.copies > 1 ? c.nodes : 1)));
         n.data_rate = samples * sample_size(job, work, a) / c.step;
     }
+    n.on_nvme = c.instance->local_nvme && n.dataset <= *c.instance->local_nvme;
+    n.lustre = lustre_size(n, c, a);
     return n;
 }
 

@@ -167,6 +167,9 @@ Result<Plan> make_plan(const Request& request, const catalog::Catalog& catalog,
     p.budget = request.job.budget;
     p.deadline = request.job.deadline;
     p.name = request.job.name;
+    p.model = request.job.model;
+    p.copies = request.job.copies;
+    p.resume = request.job.resume;
     p.have = request.have;
     p.job = job_line(request, p.work);
     p.stats = found.stats;

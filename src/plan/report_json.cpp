@@ -3,6 +3,7 @@
 
 #include "facts_price.hpp"
 #include "facts_state.hpp"
+#include "model_json.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/plan/report.hpp"
 
@@ -53,6 +54,10 @@ Node training(const workload::Training& t) {
         .set("sequence", t.sequence);
     n.set("recompute", to_string(t.recompute)).set("precision", catalog::to_string(t.precision));
     n.set("optimizer", to_string(t.optimizer)).set("method", to_string(t.method));
+    n.set("sequence_parallel", p.sequence_parallel);
+    if (p.expert_tensor != 1) n.set("expert_tensor", p.expert_tensor);
+    if (t.lora) n.set("lora_rank", t.lora->rank);
+    if (t.offload_layer_inputs) n.set("offload_layer_inputs", true);
     return n;
 }
 
@@ -96,6 +101,7 @@ Node bill(const Bill& b) {
             .set("detail", bill_detail(i))
             .set("amount_usd", usd(i.amount))
             .set("provenance", provenance(i.provenance));
+        if (!i.instance.empty()) n.set("instance", i.instance);
         items.append(std::move(n));
     }
     Node n = Node::map();
@@ -131,6 +137,8 @@ Node offer(const Offer& o) {
     n.set("checkpoint_bytes", o.needs.checkpoint / kByte)
         .set("dataset_bytes", o.needs.dataset / kByte);
     n.set("data_rate_bytes_per_s", o.needs.data_rate / (kByte / kSecond));
+    n.set("data_place", o.needs.on_nvme ? "local NVMe" : o.needs.lustre ? "FSx for Lustre" : "S3");
+    if (o.needs.lustre) n.set("lustre_bytes", *o.needs.lustre / kByte);
     if (o.played > 0) n.set("simulated_runs", static_cast<std::int64_t>(o.played));
     if (o.block_days) n.set("block_days", *o.block_days);
     if (o.base_nodes > 0) n.set("base_nodes", o.base_nodes);
@@ -261,6 +269,8 @@ Node report_json(const Plan& p) {
     root.set("schema", "trainyard.plan").set("schema_version", 1);
     if (!p.name.empty()) root.set("name", p.name);
     root.set("outcome", to_string(p.outcome)).set("verdict", p.verdict).set("job", p.job);
+    root.set("model", model_json(p.model)).set("resume", to_string(p.resume));
+    if (p.copies > 1) root.set("copies", p.copies);
     Node work = Node::map();
     work.set("params", p.work.params)
         .set("active_params", p.work.active_params)

@@ -2,6 +2,7 @@
 // The whole bill before launch, item by item. Items are whole cents; the total is their sum, to the
 // cent.
 
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -19,6 +20,7 @@ struct BillItem {
     std::string detail;  ///< "8 x p5.48xlarge x 412.3 h x $55.04"
     MicroUsd amount;
     catalog::Provenance provenance;
+    std::string instance{};  ///< head node: the EC2 type behind the amount
 };
 
 struct Bill {
@@ -35,6 +37,8 @@ struct DataNeeds {
     BytesPerSecond
         data_rate;  ///< bytes per second the input pipeline must deliver to the whole cluster
     std::string checkpoint_basis;
+    bool on_nvme = false;         ///< one node's local NVMe holds the whole dataset
+    std::optional<Bytes> lustre;  ///< FSx for Lustre of this size, where S3 is too slow
 };
 /// Bytes of one stored sample: the user's, else token ids of one sequence, else one image.
 Bytes sample_size(const workload::Job& job, const Work& work, const Assumptions& a);

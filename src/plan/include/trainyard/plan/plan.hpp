@@ -86,8 +86,11 @@ struct Fact {
 
 struct Plan {
     Outcome outcome = Outcome::feasible;
-    std::string name;     ///< the job file's; empty if it has none
-    std::string job;      ///< one line: model, method, tokens
+    std::string name;  ///< the job file's; empty if it has none
+    std::string job;   ///< one line: model, method, tokens
+    workload::Model model;
+    int copies = 1;  ///< independent runs of the job
+    workload::Resume resume = workload::Resume::checkpoint;
     std::string verdict;  ///< one line
     std::optional<Option> chosen;
     bool only_spot = false;  ///< nothing guaranteed meets the limits

@@ -1,0 +1,43 @@
+#pragma once
+// What only the user knows: ids of the account. Each is well-formed, so that every validator takes
+// the file, and visibly no real id. The README of a directory lists those that its files use.
+
+#include <array>
+#include <string_view>
+
+namespace trainyard::render {
+
+struct Placeholder {
+    std::string_view value;
+    std::string_view meaning;
+    std::string_view how;  ///< the command that shows the real one
+};
+
+inline constexpr Placeholder kPublicSubnet = {"subnet-0000000000000000a",
+                                              "subnet of the head node, reachable by you",
+                                              "aws ec2 describe-subnets"};
+inline constexpr Placeholder kPrivateSubnet = {
+    "subnet-0000000000000000b",
+    "private subnet of the nodes, in the availability zone that has the capacity",
+    "aws ec2 describe-subnets --filters Name=availability-zone,Values=ZONE"};
+inline constexpr Placeholder kKeyName = {
+    "fill-in-key-name", "your EC2 key pair (ED25519 on Ubuntu)", "aws ec2 describe-key-pairs"};
+inline constexpr Placeholder kReservation = {
+    "cr-0000000000000000c", "the Capacity Block or Capacity Reservation that you bought",
+    "aws ec2 describe-capacity-reservations"};
+inline constexpr Placeholder kSecurityGroup = {
+    "sg-0000000000000000d", "security group that allows all traffic from and to itself",
+    "aws ec2 describe-security-groups"};
+inline constexpr Placeholder kCheckpointBucket = {
+    "fill-in-checkpoint-bucket", "S3 bucket of the checkpoints (or render with --checkpoint)",
+    "aws s3api list-buckets"};
+inline constexpr Placeholder kDataBucket = {"fill-in-data-bucket", "S3 bucket of the training data",
+                                            "aws s3api list-buckets"};
+inline constexpr Placeholder kAccount = {"123456789012", "your AWS account id",
+                                         "aws sts get-caller-identity"};
+
+inline constexpr std::array<const Placeholder*, 8> kPlaceholders = {
+    &kPublicSubnet,  &kPrivateSubnet,    &kKeyName,    &kReservation,
+    &kSecurityGroup, &kCheckpointBucket, &kDataBucket, &kAccount};
+
+}  // namespace trainyard::render
