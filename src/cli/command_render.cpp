@@ -79,6 +79,8 @@ render::Options options_of(const Args& args) {
     if (args.given("framework")) o.framework = render::parse_framework(args.text("framework"));
     if (args.given("job-name")) o.job_name = args.text("job-name");
     if (args.given("checkpoint")) o.checkpoint = args.text("checkpoint");
+    o.training_plan = args.flag("training-plan");
+    o.openzfs = args.flag("openzfs");
     return o;
 }
 
@@ -151,6 +153,12 @@ Command render_command() {
                     {.name = "checkpoint",
                      .value_name = "S3",
                      .help = "where checkpoints go: s3://bucket/prefix"},
+                    {.name = "training-plan",
+                     .kind = Kind::flag,
+                     .help = "sagemaker: buy a training plan where the plan has a Capacity Block"},
+                    {.name = "openzfs",
+                     .kind = Kind::flag,
+                     .help = "also an OpenZFS file system for home directories and code"},
                     {.name = "json",
                      .kind = Kind::flag,
                      .help = "print JSON, schema trainyard.rendering"},

@@ -35,9 +35,31 @@ inline constexpr Placeholder kDataBucket = {"fill-in-data-bucket", "S3 bucket of
                                             "aws s3api list-buckets"};
 inline constexpr Placeholder kAccount = {"123456789012", "your AWS account id",
                                          "aws sts get-caller-identity"};
+inline constexpr Placeholder kVpc = {"vpc-0000000000000000e", "VPC of the subnets",
+                                     "aws ec2 describe-vpcs"};
+inline constexpr Placeholder kRouteTable = {
+    "rtb-0000000000000000e", "route table of the private subnet", "aws ec2 describe-route-tables"};
+inline constexpr Placeholder kFileSystem = {"fs-0000000000000000f",
+                                            "the FSx for Lustre file system that you made",
+                                            "aws fsx describe-file-systems"};
+inline constexpr Placeholder kMountName = {"fillinmn", "mount name of the file system",
+                                           "aws fsx describe-file-systems"};
+inline constexpr Placeholder kImage = {
+    "ami-0000000000000000a", "an image with a driver for this type", "aws ec2 describe-images"};
+inline constexpr Placeholder kOffering = {"cb-0000000000000000a",
+                                          "the Capacity Block offering that you chose",
+                                          "aws ec2 describe-capacity-block-offerings"};
+inline constexpr Placeholder kTrainingPlan = {"training-plan/fill-in-training-plan",
+                                              "the training plan that you bought",
+                                              "aws sagemaker list-training-plans"};
+inline constexpr Placeholder kPlanOffering = {"fill-in-plan-offering",
+                                              "the training plan offering that you chose",
+                                              "aws sagemaker search-training-plan-offerings"};
 
-inline constexpr std::array<const Placeholder*, 8> kPlaceholders = {
-    &kPublicSubnet,  &kPrivateSubnet,    &kKeyName,    &kReservation,
-    &kSecurityGroup, &kCheckpointBucket, &kDataBucket, &kAccount};
+inline constexpr std::array kPlaceholders = {
+    &kPublicSubnet,  &kPrivateSubnet,    &kKeyName,      &kReservation,
+    &kSecurityGroup, &kCheckpointBucket, &kDataBucket,   &kAccount,
+    &kVpc,           &kRouteTable,       &kFileSystem,   &kMountName,
+    &kImage,         &kOffering,         &kTrainingPlan, &kPlanOffering};
 
 }  // namespace trainyard::render

@@ -1,0 +1,223 @@
+// EC2 alone: a fleet request with its launch template, the network that EFA needs, and the Capacity
+// Block where the plan buys one.
+
+#include <fmt/format.h>
+
+#include "ec2_requests.hpp"
+#include "iam.hpp"
+#include "launch.hpp"
+#include "ledger.hpp"
+#include "limits.hpp"
+#include "placeholders.hpp"
+#include "readme.hpp"
+#include "render_target.hpp"
+#include "trainyard/render/names.hpp"
+#include "trainyard/render/text.hpp"
+
+namespace trainyard::render {
+namespace {
+
+using doc::Node;
+
+constexpr NameRule kRunName = {
+    "the name of an EC2 run", 60, true,
+    "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateLaunchTemplate.html, and 64 "
+    "characters of the IAM role"};
+
+bool has_block(const Recipe& r) {
+    return r.purchase == Purchase::capacity_block ||
+           (r.purchase == Purchase::mixed && r.block_days.has_value());
+}
+
+std::optional<Error> refuse_plan(const Recipe& r) {
+    if (r.instance.intra_link == catalog::LinkKind::nvl72 ||
+        r.instance.type.find('.') == std::string::npos) {
+        return refuse(r, r.instance.type + " cannot be launched by a fleet",
+                      "it is sold as part of an UltraServer only, whole and through AWS",
+                      "no --target of today can: plan with another --instance");
+    }
+    if (r.copies > 1) {
+        return refuse(r, fmt::format("{} independent runs are not one fleet", r.copies),
+                      "an array of jobs with retry belongs to a scheduler",
+                      "--target parallelcluster");
+    }
+    const double most = limit("ec2.fleet_minimum");
+    if (r.nodes > most) {
+        return refuse(r, fmt::format("{} nodes are too many for one fleet", r.nodes),
+                      fmt::format("an all-or-nothing fleet holds at most {:.0f}", most),
+                      "--target parallelcluster");
+    }
+    if (!has_block(r)) return std::nullopt;
+    const int days = r.block_days.value_or(0);
+    const bool sold = days >= 1 && days <= limit("block.max") &&
+                      (days <= limit("block.day_steps_up_to") || days % 7 == 0);
+    if (!sold) {
+        return refuse(r, fmt::format("no Capacity Block has {} days", days),
+                      "they are sold by the day up to 14 days and by the week up to 182",
+                      "plan again: block_days in the plan was changed by hand");
+    }
+    return std::nullopt;
+}
+
+std::string labelled(std::string_view stem, const Fleet& f) {
+    return std::string(stem) + (f.label.empty() ? "" : "." + f.label) + ".json";
+}
+
+void add_requests(Directory& out, const Recipe& r, const Ec2Run& run) {
+    const auto add = [&out](std::string name, const Node& body) {
+        out.add({std::move(name), write_json(body)});
+    };
+    add("ec2.create-security-group.json", security_group(r, run));
+    if (r.nodes > 1 || r.data_place == DataPlace::lustre) {
+        add("ec2.authorize-security-group-ingress.json", self_rule());
+        add("ec2.authorize-security-group-egress.json", self_rule());
+    }
+    if (run.own_placement) add("ec2.create-placement-group.json", placement_group(r, run));
+    for (const Fleet& f : fleets_of(r)) {
+        if (f.pay == FleetPay::capacity_block) {
+            add("ec2.describe-capacity-block-offerings.json", block_offerings(r, f.nodes));
+            add("ec2.purchase-capacity-block.json", purchase_block(r, run));
+        }
+        add(labelled("ec2.create-launch-template", f), launch_template(r, run, f));
+        add(labelled("ec2.create-fleet", f), create_fleet(r, run, f));
+    }
+    out.add({"user-data.sh", run.user_data, true});
+    Node profile = Node::map();
+    profile.set("InstanceProfileName", run_role_name(run.name));
+    profile.set("Tags", aws_tags(r, run.name));
+    add("iam/iam.create-instance-profile.json", profile);
+    Node member = Node::map();
+    member.set("InstanceProfileName", run_role_name(run.name));
+    member.set("RoleName", run_role_name(run.name));
+    add("iam/iam.add-role-to-instance-profile.json", member);
+}
+
+std::vector<std::string> start_commands(const Directory& out, const Recipe& r, const Ec2Run& run) {
+    std::vector<std::string> c = storage_commands(out, r, run.name);
+    const auto send = [&](const std::string& name) {
+        if (const File* f = out.find(name)) c.push_back(send_request(r, *f));
+    };
+    send("iam/iam.create-instance-profile.json");
+    send("iam/iam.add-role-to-instance-profile.json");
+    send("ec2.create-security-group.json");
+    c.push_back("# put the new group's id into the files, then");
+    send("ec2.authorize-security-group-ingress.json");
+    send("ec2.authorize-security-group-egress.json");
+    send("ec2.create-placement-group.json");
+    c.push_back("# your program, and what is in code/:");
+    c.push_back("aws s3 cp --recursive code/ " + shell_word(folder(run.at.code)));
+    if (has_block(r)) {
+        c.push_back("# buy the Capacity Block: it is paid at once and cannot be given back");
+        send("ec2.describe-capacity-block-offerings.json");
+        send("ec2.purchase-capacity-block.json");
+        c.push_back("# when the block has begun:");
+    }
+    for (const Fleet& f : fleets_of(r)) {
+        send(labelled("ec2.create-launch-template", f));
+        send(labelled("ec2.create-fleet", f));
+    }
+    return c;
+}
+
+std::vector<std::string> tear_down_commands(const Directory& out, const Recipe& r,
+                                            const Ec2Run& run) {
+    const std::string region = " --region " + shell_word(r.region);
+    std::vector<std::string> c = {
+        "ids=$(aws ec2 describe-instances" + region + " --filters Name=tag:trainyard-run,Values=" +
+            run.name + " Name=instance-state-name,Values=running" +
+            " --query 'Reservations[].Instances[].InstanceId' --output text)",
+        "aws ec2 terminate-instances" + region + " --instance-ids $ids"};
+    for (const Fleet& f : fleets_of(r)) {
+        c.push_back("aws ec2 delete-launch-template" + region + " --launch-template-name " +
+                    template_name(run, f));
+    }
+    if (run.own_placement)
+        c.push_back("aws ec2 delete-placement-group" + region + " --group-name " +
+                    placement_name(run));
+    c.push_back(
+        fmt::format("aws ec2 delete-security-group{} --group-id {}", region, kSecurityGroup.value));
+    const auto rest = storage_tear_down(out, r, run.at, run.name);
+    c.insert(c.end(), rest.begin(), rest.end());
+    return c;
+}
+
+std::vector<std::string> notes(const Recipe& r, const Launch& launch, const Image& machine) {
+    std::vector<std::string> n = {
+        "`user-data.sh` is what the launch template carries in base64: after a change of it, "
+        "encode "
+        "it again (`base64 -w0 user-data.sh`) and make a new template version.",
+        "The log of a node is `/var/log/trainyard-run.log`. A node ends itself when the run is "
+        "done; "
+        "after a failure it stays, and is billed."};
+    if (!machine.note.empty())
+        n.push_back("Image: " + machine.note + " (as of " + machine.provenance.as_of + ").");
+    if (r.nodes > 1) {
+        n.push_back(
+            "All nodes start together or none does: `MinTargetCapacity` is the whole gang. "
+            "EC2 replaces no node: after a loss, end the rest and send the fleet request "
+            "again; the run resumes from S3.");
+    }
+    if (has_block(r)) {
+        n.push_back(
+            "Subnet and Capacity Block must be in the same zone. EC2 takes the nodes back "
+            "30 minutes before the block ends.");
+    }
+    if (r.nodes > 1 && r.instance.efa == catalog::Yes::yes && !has_block(r))
+        n.push_back(
+            "The placement group keeps the nodes close; it can make capacity harder to get.");
+    n.insert(n.end(), launch.expects.begin(), launch.expects.end());
+    return n;
+}
+
+}  // namespace
+
+Result<Directory> render_ec2_fleet(const Recipe& r, const Options& options) {
+    if (auto no = refuse_plan(r)) return *no;
+    if (options.training_plan) {
+        return refuse(r, "--training-plan is SageMaker's", "EC2 sells Capacity Blocks instead",
+                      "--target sagemaker, or leave out --training-plan");
+    }
+    auto name = job_name(kRunName, r, options);
+    if (!name) return name.error();
+    auto at = run_addresses(options, *name);
+    if (!at) return at.error();
+    const NodePlaces places = node_places(r);
+    const Framework framework = options.framework.value_or(default_framework(r));
+    auto launch = training_command(
+        r, framework,
+        {.data = places.data, .checkpoint = places.checkpoint, .config = places.code});
+    if (!launch) return launch.error();
+
+    const Image machine = image("ami", r.instance, r.is_trainium(), r.region);
+    Ec2Run run;
+    run.name = *name;
+    run.at = *at;
+    run.image = machine.value.empty() ? std::string(kImage.value) : machine.value;
+    run.bin = machine.bin;
+    run.own_placement = r.nodes > 1 && !has_block(r);
+    run.user_data = start_script(r, run, *launch, framework);
+    if (static_cast<double>(run.user_data.size()) > limit("ec2.user_data")) {
+        return refuse(
+            r, "the start script is longer than EC2 takes as user data",
+            fmt::format("{} bytes, at most {:.0f}", run.user_data.size(), limit("ec2.user_data")),
+            "--target parallelcluster, or a shorter --checkpoint");
+    }
+    Directory out;
+    add_requests(out, r, run);
+    for (File& file : launch->files) {
+        file.path = "code/" + file.path;
+        out.add(std::move(file));
+    }
+    add_storage(out, r, run.at, run.name, options.openzfs);
+    add_iam(out, r, Target::ec2_fleet, run.at, run.name);
+    ReadmeParts readme;
+    readme.target = Target::ec2_fleet;
+    readme.tool = "EC2 Fleet";
+    readme.start = start_commands(out, r, run);
+    readme.tear_down = tear_down_commands(out, r, run);
+    readme.notes = notes(r, *launch, machine);
+    add_readme(out, r, readme);
+    return out;
+}
+
+}  // namespace trainyard::render

@@ -1,0 +1,302 @@
+#include "storage.hpp"
+
+#include <fmt/format.h>
+
+#include <algorithm>
+#include <cmath>
+
+#include "iam.hpp"
+#include "limits.hpp"
+#include "placeholders.hpp"
+#include "trainyard/render/text.hpp"
+
+namespace trainyard::render {
+namespace {
+
+using doc::Node;
+
+Node list_of(std::string_view only) {
+    Node l = Node::list();
+    l.append(Node::string(std::string(only)));
+    return l;
+}
+
+Node map_of(std::string key, Node value) {
+    Node m = Node::map();
+    m.set(std::move(key), std::move(value));
+    return m;
+}
+
+Node days(const char* key, double n) {
+    return map_of(key, Node::integer(static_cast<std::int64_t>(n)));
+}
+
+Node rule(const char* id, std::string_view prefix) {
+    Node r = Node::map();
+    r.set("ID", id);
+    r.set("Status", "Enabled");
+    r.set("Filter", map_of("Prefix", Node::string(std::string(prefix))));
+    return r;
+}
+
+/// Checkpoints older than the slow end of the run and a grace time: no run of this plan reads them.
+double checkpoint_days(const Recipe& r) {
+    return std::ceil(r.wall.high / kDay) + limit("s3.checkpoint_grace");
+}
+
+Node lifecycle(const Recipe& r, const Addresses& at) {
+    Node rules = Node::list();
+    Node parts = rule("abort-broken-uploads", "");
+    parts.set("AbortIncompleteMultipartUpload",
+              days("DaysAfterInitiation", limit("s3.abort_multipart")));
+    rules.append(std::move(parts));
+    Node old = rule("expire-checkpoints", at.checkpoint.prefix + "/");
+    old.set("Expiration", days("Days", checkpoint_days(r)));
+    old.set("NoncurrentVersionExpiration", days("NoncurrentDays", limit("s3.noncurrent")));
+    rules.append(std::move(old));
+    Node body = Node::map();
+    body.set("Bucket", at.checkpoint.bucket);
+    body.set("LifecycleConfiguration", map_of("Rules", std::move(rules)));
+    return body;
+}
+
+Node bucket(const Recipe& r, const Addresses& at) {
+    Node body = Node::map();
+    body.set("Bucket", at.checkpoint.bucket);
+    body.set("ObjectOwnership", "BucketOwnerEnforced");
+    // us-east-1 is the default and the one name that S3 refuses here.
+    if (r.region != "us-east-1") {
+        body.set("CreateBucketConfiguration", map_of("LocationConstraint", Node::string(r.region)));
+    }
+    return body;
+}
+
+Node block_public_access(const Addresses& at) {
+    Node all = Node::map();
+    for (const char* key :
+         {"BlockPublicAcls", "IgnorePublicAcls", "BlockPublicPolicy", "RestrictPublicBuckets"})
+        all.set(key, true);
+    Node body = Node::map();
+    body.set("Bucket", at.checkpoint.bucket);
+    body.set("PublicAccessBlockConfiguration", std::move(all));
+    return body;
+}
+
+Node gateway_endpoint(const Recipe& r, std::string_view job) {
+    Node body = Node::map();
+    body.set("VpcEndpointType", "Gateway");
+    body.set("VpcId", kVpc.value);
+    body.set("ServiceName", "com.amazonaws." + r.region + ".s3");
+    body.set("RouteTableIds", list_of(kRouteTable.value));
+    body.set("TagSpecifications", tag_specifications(r, job, {"vpc-endpoint"}));
+    return body;
+}
+
+Node lustre(const Recipe& r, std::string_view job) {
+    const LustreSize size = lustre_size(r);
+    Node inner = Node::map();
+    inner.set("DeploymentType", "PERSISTENT_2");
+    inner.set("PerUnitStorageThroughput", static_cast<std::int64_t>(limit("fsx.lustre.tier")));
+    inner.set("DataCompressionType", "LZ4");
+    if (size.efa) inner.set("EfaEnabled", true);
+    inner.set("MetadataConfiguration", map_of("Mode", Node::string("AUTOMATIC")));
+    Node body = Node::map();
+    body.set("FileSystemType", "LUSTRE");
+    body.set("FileSystemTypeVersion", "2.15");
+    body.set("StorageCapacity", static_cast<std::int64_t>(size.gib));
+    body.set("StorageType", "SSD");
+    body.set("SubnetIds", list_of(kPrivateSubnet.value));
+    body.set("SecurityGroupIds", list_of(kSecurityGroup.value));
+    body.set("LustreConfiguration", std::move(inner));
+    body.set("Tags", aws_tags(r, job));
+    return body;
+}
+
+Node events(std::initializer_list<const char*> names) {
+    Node list = Node::list();
+    for (const char* n : names) list.append(Node::string(n));
+    return map_of("Events", std::move(list));
+}
+
+/// The data is imported; checkpoints are exported, but a local deletion must not delete in S3.
+Node association(const Recipe& r, std::string_view job, const S3Address& at, const char* path,
+                 bool import) {
+    Node body = Node::map();
+    body.set("FileSystemId", kFileSystem.value);
+    body.set("FileSystemPath", path);
+    body.set("DataRepositoryPath", at.text());
+    body.set("BatchImportMetaDataOnCreate", import);
+    Node s3 = import ? map_of("AutoImportPolicy", events({"NEW", "CHANGED", "DELETED"}))
+                     : map_of("AutoExportPolicy", events({"NEW", "CHANGED"}));
+    body.set("S3", std::move(s3));
+    body.set("Tags", aws_tags(r, job));
+    return body;
+}
+
+Node openzfs_request(const Recipe& r, std::string_view job) {
+    Node client = Node::map();
+    client.set("Clients", "10.0.0.0/8");
+    Node options = Node::list();
+    for (const char* o : {"rw", "crossmnt"}) options.append(Node::string(o));
+    client.set("Options", std::move(options));
+    Node clients = Node::list();
+    clients.append(std::move(client));
+    Node exports = Node::list();
+    exports.append(map_of("ClientConfigurations", std::move(clients)));
+    Node root = Node::map();
+    root.set("DataCompressionType", "LZ4");
+    root.set("NfsExports", std::move(exports));
+    Node inner = Node::map();
+    inner.set("DeploymentType", "SINGLE_AZ_HA_2");
+    inner.set("ThroughputCapacity", static_cast<std::int64_t>(limit("fsx.openzfs.throughput")));
+    inner.set("RootVolumeConfiguration", std::move(root));
+    Node body = Node::map();
+    body.set("FileSystemType", "OPENZFS");
+    body.set("StorageCapacity", static_cast<std::int64_t>(limit("fsx.openzfs.capacity")));
+    body.set("StorageType", "SSD");
+    body.set("SubnetIds", list_of(kPrivateSubnet.value));
+    body.set("SecurityGroupIds", list_of(kSecurityGroup.value));
+    body.set("OpenZFSConfiguration", std::move(inner));
+    body.set("Tags", aws_tags(r, job));
+    return body;
+}
+
+Node pull_through() {
+    Node body = Node::map();
+    body.set("ecrRepositoryPrefix", "ecr-public");
+    body.set("upstreamRegistry", "ecr-public");
+    body.set("upstreamRegistryUrl", "public.ecr.aws");
+    return body;
+}
+
+void add_request(Directory& out, const char* name, const Node& body) {
+    out.add({std::string("storage/") + name + ".json", write_json(body)});
+}
+
+}  // namespace
+
+Result<Addresses> run_addresses(const Options& options, std::string_view job) {
+    auto checkpoint = checkpoint_address(options, job);
+    if (!checkpoint) return checkpoint.error();
+    Addresses a;
+    a.checkpoint = *std::move(checkpoint);
+    // One run, one prefix: two runs in one would resume from each other's checkpoints.
+    const std::string last = a.checkpoint.prefix.substr(a.checkpoint.prefix.rfind('/') + 1);
+    if (last != job) {
+        a.checkpoint.prefix += a.checkpoint.prefix.empty() ? "" : "/";
+        a.checkpoint.prefix += job;
+    }
+    a.data = {std::string(kDataBucket.value), "dataset"};
+    a.code = {a.checkpoint.bucket, "code/" + std::string(job)};
+    a.output = {a.checkpoint.bucket, "output/" + std::string(job)};
+    return a;
+}
+
+std::string folder(const S3Address& a) { return a.text() + "/"; }
+
+Node aws_tags(const Recipe& r, std::string_view job) {
+    Node run = Node::map();
+    run.set("Key", "trainyard-run");
+    run.set("Value", job);
+    Node plan = Node::map();
+    plan.set("Key", "trainyard-plan");
+    plan.set("Value", r.plan_hash);
+    Node list = Node::list();
+    list.append(std::move(run));
+    list.append(std::move(plan));
+    return list;
+}
+
+Node tag_specifications(const Recipe& r, std::string_view job,
+                        std::initializer_list<std::string_view> resource_types) {
+    Node list = Node::list();
+    for (std::string_view type : resource_types) {
+        Node entry = Node::map();
+        entry.set("ResourceType", type);
+        entry.set("Tags", aws_tags(r, job));
+        list.append(std::move(entry));
+    }
+    return list;
+}
+
+LustreSize lustre_size(const Recipe& r) {
+    const auto up = [](double gib, double step) { return std::ceil(gib / step) * step; };
+    const double wanted = r.lustre.value_or(Bytes{}) / kGiB;
+    const double first = limit("fsx.lustre.first_step");
+    LustreSize size{wanted <= first ? first : up(wanted, limit("fsx.lustre.step")), false};
+    const double with_efa = up(wanted, limit("fsx.lustre.efa_step"));
+    const bool can = r.uses_efa() && r.instance.gpudirect_rdma == catalog::Yes::yes;
+    if (can && wanted > 0 && with_efa <= size.gib * limit("fsx.lustre.efa_excess"))
+        size = {with_efa, true};
+    return size;
+}
+
+void add_storage(Directory& out, const Recipe& r, const Addresses& at, std::string_view job,
+                 bool openzfs) {
+    add_request(out, "s3.create-bucket", bucket(r, at));
+    add_request(out, "s3.put-public-access-block", block_public_access(at));
+    add_request(out, "s3.put-bucket-lifecycle-configuration", lifecycle(r, at));
+    add_request(out, "ec2.create-vpc-endpoint.s3", gateway_endpoint(r, job));
+    add_request(out, "ecr.create-pull-through-cache-rule", pull_through());
+    if (r.data_place == DataPlace::lustre) {
+        add_request(out, "fsx.create-file-system.lustre", lustre(r, job));
+        add_request(out, "fsx.create-data-repository-association.data",
+                    association(r, job, at.data, "/data", true));
+        add_request(out, "fsx.create-data-repository-association.checkpoints",
+                    association(r, job, at.checkpoint, "/checkpoints", false));
+    }
+    if (openzfs) add_request(out, "fsx.create-file-system.openzfs", openzfs_request(r, job));
+}
+
+std::string send_request(const Recipe& r, const File& request) {
+    const std::string name = request.path.substr(request.path.rfind('/') + 1);
+    const std::size_t dot = name.find('.');
+    const std::string service = name.substr(0, dot);
+    const std::string operation = name.substr(dot + 1, name.find('.', dot + 1) - dot - 1);
+    return fmt::format("aws {} {} --region {} --cli-input-json file://{}",
+                       service == "s3" ? "s3api" : service, operation, shell_word(r.region),
+                       request.path);
+}
+
+std::vector<std::string> storage_commands(const Directory& out, const Recipe& r,
+                                          std::string_view job) {
+    std::vector<std::string> commands;
+    // The order of creation: what others refer to comes first.
+    for (const char* stem :
+         {"iam/iam.create-role", "storage/s3.create-bucket", "storage/s3.put-public-access-block",
+          "storage/s3.put-bucket-lifecycle-configuration", "storage/ec2.create-vpc-endpoint.s3",
+          "storage/ecr.create-pull-through-cache-rule", "storage/fsx.create-file-system.lustre",
+          "storage/fsx.create-data-repository-association.data",
+          "storage/fsx.create-data-repository-association.checkpoints",
+          "storage/fsx.create-file-system.openzfs"}) {
+        if (const File* f = out.find(std::string(stem) + ".json"))
+            commands.push_back(send_request(r, *f));
+    }
+    commands.insert(commands.begin() + 1,
+                    fmt::format("aws iam put-role-policy --role-name {} --policy-name run "
+                                "--policy-document file://iam/policy-run.json",
+                                run_role_name(job)));
+    return commands;
+}
+
+std::vector<std::string> storage_tear_down(const Directory& out, const Recipe& r,
+                                           const Addresses& at, std::string_view job) {
+    std::vector<std::string> commands;
+    for (const char* kind : {"lustre", "openzfs"}) {
+        if (out.find(std::string("storage/fsx.create-file-system.") + kind + ".json") != nullptr) {
+            commands.push_back(
+                fmt::format("aws fsx delete-file-system --region {} "
+                            "--file-system-id {}",
+                            shell_word(r.region), kFileSystem.value));
+        }
+    }
+    commands.push_back("# only when nobody needs the checkpoints and the output any more:");
+    for (const S3Address* a : {&at.checkpoint, &at.output, &at.code})
+        commands.push_back("aws s3 rm --recursive " + shell_word(folder(*a)));
+    commands.push_back(fmt::format("aws iam delete-role-policy --role-name {} --policy-name run",
+                                   run_role_name(job)));
+    commands.push_back("aws iam delete-role --role-name " + run_role_name(job));
+    return commands;
+}
+
+}  // namespace trainyard::render
