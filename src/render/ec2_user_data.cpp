@@ -11,8 +11,9 @@ namespace {
 
 /// Who this node is: the nodes of a run find each other by its tag and count by their addresses.
 constexpr std::string_view kFindNodes = R"(
-token=$(curl -sS -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 300' http://169.254.169.254/latest/api/token)
-own=$(curl -sS -H "X-aws-ec2-metadata-token: $token" http://169.254.169.254/latest/meta-data/local-ipv4)
+imds=http://169.254.169.254/latest
+token=$(curl -sS -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 300' "$imds/api/token")
+own=$(curl -sS -H "X-aws-ec2-metadata-token: $token" "$imds/meta-data/local-ipv4")
 addresses=()
 while ((${#addresses[@]} != nodes)); do
   sleep 5
@@ -38,6 +39,17 @@ if ! mountpoint -q "$scratch"; then
   fi
 fi
 )";
+
+/// The Lustre client of the FSx user guide, "Installing the Lustre client" (Ubuntu).
+constexpr std::string_view kLustreClient = R"sh(
+lustre=https://fsx-lustre-client-repo.s3.amazonaws.com
+key=/usr/share/keyrings/fsx-ubuntu-public-key.gpg
+curl -fsS https://fsx-lustre-client-repo-public-keys.s3.amazonaws.com/fsx-ubuntu-public-key.asc |
+  gpg --dearmor -o "$key"
+echo "deb [signed-by=$key] $lustre/ubuntu $(lsb_release -cs) main" >/etc/apt/sources.list.d/fsx.list
+apt-get update -q
+apt-get install -y -q "lustre-client-modules-$(uname -r)"
+)sh";
 
 std::string variable(std::string_view name, std::string_view value) {
     return fmt::format("{}={}\n", name, shell_word(value));

@@ -37,9 +37,9 @@ std::optional<Framework> parse_framework(std::string_view s);
 Framework default_framework(const Recipe& r);
 
 struct Options {
-    std::optional<Framework> framework;
-    std::optional<std::string> job_name;    ///< must be legal for the target, else it is refused
-    std::optional<std::string> checkpoint;  ///< s3://bucket/prefix
+    std::optional<Framework> framework = {};
+    std::optional<std::string> job_name = {};  ///< must be legal for the target, else it is refused
+    std::optional<std::string> checkpoint = {};  ///< s3://bucket/prefix
     bool training_plan = false;  ///< SageMaker: a training plan in place of a Capacity Block
     bool openzfs = false;        ///< also an OpenZFS file system for home directories and code
 };

@@ -1,0 +1,105 @@
+#include "storage.hpp"
+
+#include <gtest/gtest.h>
+
+#include "test_recipe.hpp"
+#include "trainyard/base/text.hpp"
+
+namespace trainyard::render {
+namespace {
+
+using doc::Node;
+
+Node body(const Directory& d, const std::string& path) {
+    const File* f = d.find(path);
+    EXPECT_NE(f, nullptr) << path;
+    return f == nullptr ? Node() : *doc::parse_json(f->content, path);
+}
+
+Recipe with_lustre(std::string_view type, double gib) {
+    Recipe r = test_recipe(type, 4, Purchase::on_demand);
+    r.data_place = DataPlace::lustre;
+    r.lustre = gib * kGiB;
+    return r;
+}
+
+// FSx sells 1200, 2400 and further multiples of 2400 GiB (CreateFileSystem, StorageCapacity).
+TEST(LustreSize, IsSoldInSteps) {
+    EXPECT_EQ(lustre_size(with_lustre("g6e.48xlarge", 100)).gib, 1200);
+    EXPECT_EQ(lustre_size(with_lustre("g6e.48xlarge", 1200)).gib, 1200);
+    EXPECT_EQ(lustre_size(with_lustre("g6e.48xlarge", 1201)).gib, 2400);
+    EXPECT_EQ(lustre_size(with_lustre("g6e.48xlarge", 5000)).gib, 7200);
+}
+
+// With EFA at 125 MB/s/TiB only multiples of 38400 GiB exist.
+TEST(LustreSize, EfaOnlyWhereItsStepIsNear) {
+    EXPECT_FALSE(lustre_size(with_lustre("p5.48xlarge", 5000)).efa);
+    const LustreSize near = lustre_size(with_lustre("p5.48xlarge", 36000));
+    EXPECT_TRUE(near.efa);
+    EXPECT_EQ(near.gib, 38400);
+    EXPECT_FALSE(lustre_size(with_lustre("p5.48xlarge", 40000)).efa);   // 76800 would be twice
+    EXPECT_FALSE(lustre_size(with_lustre("g6e.48xlarge", 36000)).efa);  // no GPUDirect
+}
+
+TEST(Storage, LustreIsLinkedToTheDataAndTheCheckpoints) {
+    const Recipe r = with_lustre("p5.48xlarge", 36000);
+    const auto at = run_addresses({.checkpoint = "s3://bucket/run"}, "run");
+    ASSERT_TRUE(at.has_value());
+    Directory d;
+    add_storage(d, r, *at, "run", false);
+    const Node fs = body(d, "storage/fsx.create-file-system.lustre.json");
+    EXPECT_EQ(fs.find("StorageCapacity")->as_integer(), 38400);
+    EXPECT_TRUE(fs.find("LustreConfiguration")->find("EfaEnabled")->as_bool());
+    const Node data = body(d, "storage/fsx.create-data-repository-association.data.json");
+    EXPECT_NE(data.find("S3")->find("AutoImportPolicy"), nullptr);
+    const Node out = body(d, "storage/fsx.create-data-repository-association.checkpoints.json");
+    EXPECT_EQ(out.find("DataRepositoryPath")->text(), "s3://bucket/run");
+    // DELETED would let a pruned local checkpoint delete its copy in S3.
+    for (const Node& e : out.find("S3")->find("AutoExportPolicy")->find("Events")->items())
+        EXPECT_NE(e.text(), "DELETED");
+}
+
+TEST(Storage, NoFileSystemThatThePlanDoesNotNeed) {
+    const Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
+    Directory d;
+    add_storage(d, r, *run_addresses({}, "run"), "run", false);
+    for (const File& f : d.files()) EXPECT_EQ(f.path.find("fsx"), std::string::npos) << f.path;
+}
+
+TEST(Storage, CheckpointsOutliveTheSlowEndOfTheRun) {
+    Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
+    r.wall.high = 10.5 * kDay;
+    Directory d;
+    add_storage(d, r, *run_addresses({.checkpoint = "s3://bucket/ck"}, "run"), "run", false);
+    const Node b = body(d, "storage/s3.put-bucket-lifecycle-configuration.json");
+    const auto& rules = b.find("LifecycleConfiguration")->find("Rules")->items();
+    ASSERT_EQ(rules.size(), 2U);
+    EXPECT_EQ(
+        rules[0].find("AbortIncompleteMultipartUpload")->find("DaysAfterInitiation")->as_integer(),
+        3);
+    EXPECT_EQ(rules[1].find("Filter")->find("Prefix")->text(), "ck/run/");
+    EXPECT_EQ(rules[1].find("Expiration")->find("Days")->as_integer(), 41);  // 11 and 30
+}
+
+TEST(Storage, OnlyUsEast1HasNoLocation) {
+    Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
+    Directory east;
+    add_storage(east, r, *run_addresses({}, "run"), "run", false);
+    EXPECT_EQ(body(east, "storage/s3.create-bucket.json").find("CreateBucketConfiguration"),
+              nullptr);
+    r.region = "eu-west-1";
+    Directory west;
+    add_storage(west, r, *run_addresses({}, "run"), "run", false);
+    EXPECT_NE(body(west, "storage/s3.create-bucket.json").find("CreateBucketConfiguration"),
+              nullptr);
+}
+
+TEST(Storage, ARunHasAPrefixOfItsOwn) {
+    EXPECT_EQ(run_addresses({.checkpoint = "s3://bucket"}, "run")->checkpoint.prefix, "run");
+    EXPECT_EQ(run_addresses({.checkpoint = "s3://bucket/a"}, "run")->checkpoint.prefix, "a/run");
+    EXPECT_EQ(run_addresses({.checkpoint = "s3://bucket/a/run/"}, "run")->checkpoint.prefix,
+              "a/run");
+}
+
+}  // namespace
+}  // namespace trainyard::render
