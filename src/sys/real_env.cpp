@@ -210,12 +210,17 @@ IoResult<std::vector<DirectoryEntry>> RealEnv::list(const std::string& directory
         const std::string name = entry->d_name;
         if (name == "." || name == "..") continue;
         FileKind kind = FileKind::other;
+        struct stat link{};
         if (entry->d_type == DT_REG) {
             kind = FileKind::file;
         } else if (entry->d_type == DT_DIR) {
             kind = FileKind::directory;
-        } else if (const auto known = status(directory + "/" + name)) {
-            kind = known->kind;
+        } else if (::lstat((directory + "/" + name).c_str(), &link) == 0) {
+            kind = kind_of(link.st_mode);
+            const auto target = status(directory + "/" + name);
+            if (S_ISLNK(link.st_mode) && target && target->kind == FileKind::file) {
+                kind = FileKind::file;
+            }
         }
         entries.push_back({name, kind});
         errno = 0;

@@ -49,7 +49,8 @@ struct FileStatus {
 
 struct DirectoryEntry {
     std::string name;
-    FileKind kind = FileKind::file;  ///< symbolic links are followed
+    /// A symbolic link to a file is a file, to anything else it is `other`: no loops.
+    FileKind kind = FileKind::file;
 };
 
 /// Closes at the end of its life; closing reports nothing, so sync() what must last.
