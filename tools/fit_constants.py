@@ -48,6 +48,8 @@ class Problem:
             self.rows = list(csv.DictReader(f))
         self.group = {r["id"]: self.group_of(r) for r in self.rows}
         self.used = {r["id"] for r in self.rows if r["tier"] == "1" and r["stack"] == "tuned"}
+        self.experts = {r["id"] for r in self.rows if r["id"] in self.used and r["moe_experts"] not in ("", "0", "1")}
+        self.stock = {r["id"] for r in self.rows if r["tier"] == "1" and r["stack"] == "stock"}
         self.noisy = {r["id"] for r in self.rows
                       if r["source_title"].startswith("BigScience") or "POWER-LIMITED" in r["notes"]}
         self.accelerator = {r["id"]: r["accelerator"] for r in self.rows}
@@ -157,9 +159,13 @@ def write_bands(problem, errors):
         f.write("# Interval that should hold 80 % of runs: percentiles 8.5 and 91.5 of measured / predicted step time on the "
                 "published\n# tier-1 tuned runs, per accelerator. Written by tools/fit_constants.py; accelerators with fewer "
                 "than 15 runs use the pooled band.\n"
+                "# experts: the tuned runs of models with experts. stock: the tier-1 runs of everyday frameworks. Both only "
+                "widen a band.\n"
                 "accelerator,low,high,runs\n")
         pooled = [v for values in by_accelerator.values() for v in values]
-        for name, values in [("pooled", pooled)] + sorted(by_accelerator.items()):
+        kinds = [(name, [1 / (1 + errors[i]) for i in ids if i in errors])
+                 for name, ids in (("experts", problem.experts), ("stock", problem.stock))]
+        for name, values in [("pooled", pooled)] + sorted(by_accelerator.items()) + kinds:
             if len(values) >= 15:
                 f.write("%s,%.3f,%.3f,%d\n" % (name, quantile(values, 0.085), quantile(values, 0.915), len(values)))
 

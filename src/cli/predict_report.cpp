@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "trainyard/base/text.hpp"
+#include "trainyard/perf/stack.hpp"
 
 namespace trainyard::cli {
 
@@ -129,9 +130,17 @@ std::string memory_text(const PredictReport& r, const Io& io) {
     return out + memory_table(m) + "\n";
 }
 
+/// Wider for models with experts and for everyday stacks.
+perf::ErrorBand band_of(const PredictReport& r) {
+    const perf::Stack* stack = perf::find_stack(r.run.training.stack);
+    return perf::error_band(r.cluster.accelerator->id,
+                            {.experts = r.run.model.moe.has_value(),
+                             .everyday = stack != nullptr && is_everyday(*stack)});
+}
+
 std::string time_text(const PredictReport& r, const Io& io) {
     const perf::Prediction& p = r.prediction;
-    const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
+    const perf::ErrorBand band = band_of(r);
     std::string out = fmt::format(
         "{}tep {} (80 % range {} to {}), {} tokens/s\n", p.memory.fits() ? "S" : "If it did, s",
         io.paint(Tone::bold, format_duration(p.step.total)),
@@ -148,7 +157,7 @@ std::string time_text(const PredictReport& r, const Io& io) {
 }  // namespace
 
 std::string predict_text(const PredictReport& r, const Io& io) {
-    const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
+    const perf::ErrorBand band = band_of(r);
     std::string out =
         io.paint(Tone::bold, fmt::format("{}{}{} on {} × {}\n", r.run.name,
                                          r.run.name.empty() ? "" : ": ", r.run.model.name,
@@ -172,7 +181,7 @@ std::string predict_text(const PredictReport& r, const Io& io) {
 
 doc::Node predict_json(const PredictReport& r) {
     const perf::Prediction& p = r.prediction;
-    const perf::ErrorBand band = perf::error_band(r.cluster.accelerator->id);
+    const perf::ErrorBand band = band_of(r);
     doc::Node root = doc::Node::map();
     root.set("schema", "trainyard.prediction").set("schema_version", 1);
     if (!r.run.name.empty()) root.set("name", r.run.name);

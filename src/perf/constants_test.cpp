@@ -207,5 +207,28 @@ TEST(ErrorBands, AnUnmeasuredAcceleratorGetsAWiderBand) {
     EXPECT_NE(unmeasured.basis.find("no published run on Trn3"), std::string::npos);
 }
 
+// Models with experts were predicted worse than dense ones, everyday frameworks worse than tuned:
+// a band from dense, tuned runs must not speak for them.
+TEST(ErrorBands, ExpertsAndEverydayStacksWidenABand) {
+    const ErrorBand dense = error_band("A100-40");
+    const ErrorBand experts = error_band("A100-40", {.experts = true});
+    EXPECT_LT(experts.low, dense.low);
+    EXPECT_GT(experts.high, 1.25);
+    EXPECT_NE(experts.basis.find("models with experts"), std::string::npos);
+    const ErrorBand everyday = error_band("A100-40", {.everyday = true});
+    EXPECT_GT(everyday.high, experts.high);
+    EXPECT_NE(everyday.basis.find("everyday frameworks"), std::string::npos);
+    // Only wider: the runs of V100-32 spread more than those with experts.
+    EXPECT_EQ(error_band("V100-32", {.experts = true}).basis, error_band("V100-32").basis);
+    EXPECT_EQ(error_band("A100-40", RunKind{}).basis, dense.basis);
+}
+
+TEST(ErrorBands, AStackWithoutFusedKernelsIsEveryday) {
+    EXPECT_TRUE(is_everyday(*find_stack("pytorch-fsdp")));
+    EXPECT_TRUE(is_everyday(*find_stack("torchtune")));  // its rate is fitted
+    EXPECT_FALSE(is_everyday(default_stack()));
+    EXPECT_FALSE(is_everyday(*find_stack("neuron")));
+}
+
 }  // namespace
 }  // namespace trainyard::perf

@@ -129,6 +129,10 @@ const Stack* find_stack(std::string_view name) {
     return nullptr;
 }
 
+bool is_everyday(const Stack& stack) {
+    return stack.fusion == Fusion::eager || stack.efficiency != 1;
+}
+
 const Stack* stack_of_framework(std::string_view framework) {
     const Stack* best = nullptr;
     for (const Stack& s : stacks()) {

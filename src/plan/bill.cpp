@@ -130,7 +130,11 @@ class Builder {
         if (!r.known) return unknown("data storage", "S3");
         const Bytes size = in_.needs->dataset;
         const Seconds kept = std::max(in_.wall, 1 * kDay);
-        add("data storage", gigabytes(size) + " in S3 for " + format_duration(kept) + r.note,
+        const bool whole_day = in_.wall < kDay;
+        add("data storage",
+            gigabytes(size) + " in S3 for " +
+                (whole_day ? "a whole day, the least counted" : format_duration(kept)) +
+                (in_.runs > 1 ? ", one copy for all runs" : "") + r.note,
             size / kGB * r.value * (kept / kMonth) * kUsd, r.provenance);
         lustre();
     }
@@ -148,8 +152,10 @@ class Builder {
         const Rate storage = service_rate(catalog_, "s3.standard.gb_month", in_.region);
         const Rate put = service_rate(catalog_, "s3.put.per_1000", in_.region);
         if (!storage.known) return;
-        const double keep = a_.number("checkpoint.keep") *
-                            std::max(1, in_.candidate->jobs_per_node > 0 ? copies() : 1);
+        // A finished run leaves its final weights, and the next one on its node takes its place.
+        const int at_once =
+            std::min(in_.runs, in_.candidate->nodes * std::max(1, in_.candidate->jobs_per_node));
+        const double keep = a_.number("checkpoint.keep") * at_once;
         const double parts =
             std::ceil(in_.needs->checkpoint / (a_.number("checkpoint.part_bytes") * kMiB));
         const double requests = parts * in_.checkpoints_written;
@@ -160,12 +166,6 @@ class Builder {
             format_fixed(keep, 0) + " x " + gigabytes(in_.needs->checkpoint) + " in S3, " +
                 format_count(requests) + " PUTs",
             cost, storage.provenance);
-    }
-
-    int copies() const {
-        return in_.candidate->jobs_per_node > 1
-                   ? in_.candidate->jobs_per_node * in_.candidate->nodes
-                   : 1;
     }
 
     void network() {
@@ -185,9 +185,10 @@ class Builder {
         const Rate out = service_rate(catalog_, "transfer.internet.first_10tb.gb", in_.region);
         if (out.known) {
             add("data transfer",
-                gigabytes(in_.needs->final_weights) + " of final weights to the internet" +
+                (in_.runs > 1 ? std::to_string(in_.runs) + " x " : "") +
+                    gigabytes(in_.needs->final_weights) + " of final weights to the internet" +
                     out.note,
-                out.value * (in_.needs->final_weights / kGB) * kUsd, out.provenance);
+                in_.runs * out.value * (in_.needs->final_weights / kGB) * kUsd, out.provenance);
         }
     }
 

@@ -1,6 +1,7 @@
 #include "trainyard/plan/candidate.hpp"
 
 #include "trainyard/base/contract.hpp"
+#include "trainyard/perf/stack.hpp"
 
 namespace trainyard::plan {
 namespace {
@@ -67,13 +68,30 @@ std::string describe_cluster(const Candidate& c) {
     return std::to_string(c.nodes) + "x " + c.instance->type;
 }
 
-Seconds step_with_mfu(const perf::Prediction& p, FlopPerSecond peak, int devices, double mfu) {
+perf::Prediction with_mfu(perf::Prediction p, FlopPerSecond peak, int devices, double mfu) {
     TRAINYARD_ASSERT(mfu > 0 && devices > 0, "the caller validated the MFU");
-    const perf::StepBreakdown& s = p.step;
-    const Seconds compute =
-        s.gemm + s.attention + s.memory_bound + s.head_loss + s.recompute + s.launch + s.optimizer;
+    perf::StepBreakdown& s = p.step;
+    Seconds* const compute[] = {&s.gemm,      &s.attention, &s.memory_bound, &s.head_loss,
+                                &s.recompute, &s.launch,    &s.optimizer};
+    Seconds predicted;
+    for (const Seconds* t : compute) predicted += *t;
+    const Seconds before = s.total;
     const Seconds own = p.model_flop_full / (mfu * static_cast<double>(devices) * peak);
-    return s.total - compute + own;
+    for (Seconds* t : compute) *t *= own / predicted;
+    s.total += own - predicted;
+    const double slower = s.total / before;
+    p.tokens_per_second *= 1 / slower;
+    p.mfu /= slower;
+    p.communication_share /= slower;
+    p.bubble_share /= slower;
+    return p;
+}
+
+perf::ErrorBand band_of(const workload::Job& job, const workload::Training& t,
+                        const catalog::Accelerator& accelerator) {
+    const perf::Stack* stack = perf::find_stack(t.stack);
+    return perf::error_band(accelerator.id, {.experts = job.model.moe.has_value(),
+                                             .everyday = stack != nullptr && is_everyday(*stack)});
 }
 
 }  // namespace trainyard::plan

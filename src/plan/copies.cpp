@@ -72,9 +72,12 @@ OneRun modelled_run(const Eligible& e, const Request& request, const Work& work,
     Candidate c;
     c.training = best.training;
     c.prediction = predictor.predict(best.training);
+    const auto peak = e.accelerator->peak_for(best.training.precision);
+    if (request.job.mfu && peak)
+        c.prediction = with_mfu(c.prediction, *peak, devices, *request.job.mfu);
     c.step = c.prediction.step.total;
     c.steps = steps_of(work, best.training.global_batch);
-    c.band = perf::error_band(e.accelerator->id);
+    c.band = band_of(request.job, c.training, *e.accelerator);
     return {c, {}};
 }
 

@@ -142,13 +142,22 @@ std::string software_fact(const Candidate& c) {
            "--stack NAME, for example pytorch-fsdp";
 }
 
-std::string speed_fact(const Candidate& c, bool causal) {
+std::string speed_fact(const Candidate& c, const workload::Job& job) {
     const perf::Prediction& p = c.prediction;
-    return "step " + format_duration(c.step) + ", " +
-           format_count(p.tokens_per_second / kTokensPerSecond) + " tokens/s, MFU " +
-           percent(p.mfu) + " (full score matrix counted, as Megatron and PaLM do" +
-           (causal ? "; causal half: " + percent(mfu_causal(p)) : "") + "), communication " +
-           percent(p.communication_share) + ", bubble " + percent(p.bubble_share);
+    // Images have patches, not tokens.
+    const bool images = job.samples && job.model.vocab == 0;
+    const std::string rate =
+        images ? format_count(c.training.global_batch / (c.step / kSecond)) + " images/s"
+               : format_count(p.tokens_per_second / kTokensPerSecond) + " tokens/s";
+    std::string s = "step " + format_duration(c.step) + ", " + rate + ", MFU " + percent(p.mfu) +
+                    " (full score matrix counted, as Megatron and PaLM do" +
+                    (job.model.causal ? "; causal half: " + percent(mfu_causal(p)) : "") +
+                    "), communication " + percent(p.communication_share) + ", bubble " +
+                    percent(p.bubble_share);
+    if (job.mfu)
+        s += "; your MFU of " + percent(*job.mfu) +
+             " stands for the compute time, the rest of the step is the model's";
+    return s;
 }
 
 std::string network_fact(const Candidate& c) {
@@ -295,7 +304,7 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service) {
         if (!is_opaque(x)) out.push_back({"batch", batch_fact(x, c)});
         out.push_back({"memory", memory_fact(x, c)});
         if (!is_opaque(x)) out.push_back({"software", software_fact(c)});
-        if (!is_opaque(x)) out.push_back({"speed", speed_fact(c, x.request.job.model.causal)});
+        if (!is_opaque(x)) out.push_back({"speed", speed_fact(c, x.request.job)});
         if (!is_opaque(x) && c.training.parallel.data * c.training.parallel.context > 1) {
             out.push_back({"traffic", traffic_fact(x, *x.chosen)});
         }

@@ -40,11 +40,22 @@ Held held(const Context& x, const Candidate& c, double trained) {
             trained * share / (static_cast<double>(p.expert) * p.expert_tensor * p.pipeline)};
 }
 
-double gradient_bytes(const Candidate& c) {
+const perf::Stack& stack_of(const Candidate& c) {
     const perf::Stack* asked = perf::find_stack(c.training.stack);
-    const perf::Stack& stack =
-        c.training.stack.empty() || !asked ? perf::default_stack_of(*c.accelerator) : *asked;
-    return stack.gradient_bytes;
+    return c.training.stack.empty() || !asked ? perf::default_stack_of(*c.accelerator) : *asked;
+}
+
+/// Of a gradient that ranks exchange.
+double gradient_bytes(const Candidate& c) { return stack_of(c).gradient_bytes; }
+
+/// Of a gradient in memory (docs/model/memory.md): at least as wide as the weight.
+double held_gradient_bytes(const Candidate& c) {
+    using catalog::Precision;
+    const Precision p = c.training.precision;
+    const perf::Stack& stack = stack_of(c);
+    const double weight = p == Precision::fp32 || p == Precision::tf32 ? 4 : 2;
+    const double extra = p == Precision::bf16 ? stack.bf16_gradient_extra_bytes : 0;
+    return std::max<double>(stack.gradient_bytes, weight) + extra;
 }
 
 /// (r - 1) / r of both groups' buffers.
@@ -59,8 +70,11 @@ Bytes ring(const Held& h, double ranks, double expert_ranks, double each) {
 TrainingState training_state(const Context& x, const Option& o) {
     TrainingState s;
     const double trained = trained_params(o);
-    // A checkpoint holds everything but the 2-byte gradients.
-    if (trained > 0) s.bytes_per_trained = o.offer.needs.checkpoint / kByte / trained + 2;
+    // A checkpoint holds everything but the gradients.
+    if (trained > 0) {
+        s.bytes_per_trained =
+            o.offer.needs.checkpoint / kByte / trained + held_gradient_bytes(o.candidate);
+    }
     if (has_adapters(x.request.job)) {
         const bool quantised = x.request.job.method == Method::qlora;
         s.frozen = (quantised ? kQuantisedBytes : 2.0) * x.work.params * kByte;

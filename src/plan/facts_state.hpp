@@ -13,7 +13,7 @@ struct TrainingState {
     Bytes frozen;   ///< weights that only run forward: 2 B/parameter, about 0.55 B with QLoRA
     Bytes trained;  ///< weights, gradients, optimizer states and master copy of what is trained
     Bytes total() const { return frozen + trained; }
-    double bytes_per_trained = 16;  ///< 16 for AdamW with an fp32 master copy
+    double bytes_per_trained = 18;  ///< AdamW with an fp32 master copy and fp32 gradients
 };
 TrainingState training_state(const Context& x, const Option& o);
 

@@ -347,6 +347,7 @@ class Maker {
         in.startup = k.startup;
         in.restarts = k.restarts;
         in.wall = k.wall;
+        in.runs = std::max(1, request_.job.copies);
         in.starts = 1 + static_cast<int>(std::lround(k.interruptions));
         in.checkpoints_written = static_cast<int>(std::min(k.saves, 1e7)) *
                                  (independent() ? std::max(1, c_.jobs_per_node * c_.nodes) : 1);

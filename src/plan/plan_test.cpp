@@ -118,6 +118,14 @@ TEST(Plan, TheUsersMfuChangesTheTime) {
                 kTFlopPerSecond);
     };
     EXPECT_GT(work(after), 1.2 * work(before));  // less MFU, more peak-FLOP-hours
+    // Step, tokens/s and MFU are of the same step.
+    const Candidate& c = after.chosen->candidate;
+    EXPECT_DOUBLE_EQ(c.step / kSecond, c.prediction.step.total / kSecond);
+    const double tokens = static_cast<double>(c.training.global_batch) * c.training.sequence;
+    EXPECT_NEAR(c.prediction.tokens_per_second / kTokensPerSecond, tokens / (c.step / kSecond),
+                1e-6 * tokens);
+    EXPECT_LE(c.prediction.mfu, 0.2 + 1e-9);  // communication comes on top
+    EXPECT_GT(c.prediction.mfu, 0.1);
 }
 
 TEST(Plan, SpotIsRefusedWithoutResume) {

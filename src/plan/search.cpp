@@ -94,12 +94,12 @@ Candidate candidate_of(const Eligible& e, int nodes, const perf::Cluster& cluste
     c.inter = cluster.inter;
     c.training = best.training;
     c.prediction = predictor.predict(best.training);
-    c.step = c.prediction.step.total;
     const auto peak = e.accelerator->peak_for(best.training.precision);
     if (s.request->job.mfu && peak)
-        c.step = step_with_mfu(c.prediction, *peak, c.devices(), *s.request->job.mfu);
+        c.prediction = with_mfu(c.prediction, *peak, c.devices(), *s.request->job.mfu);
+    c.step = c.prediction.step.total;
     c.steps = steps_of(*s.work, best.training.global_batch);
-    c.band = perf::error_band(e.accelerator->id);
+    c.band = band_of(s.request->job, c.training, *e.accelerator);
     return c;
 }
 

@@ -149,4 +149,13 @@ struct ErrorBand {
 };
 ErrorBand error_band(std::string_view accelerator_id);
 
+/// What makes a run harder to predict than the dense, tuned runs that most bands come from.
+struct RunKind {
+    bool experts = false;   ///< a mixture of experts
+    bool everyday = false;  ///< an everyday framework (`is_everyday`)
+};
+/// The accelerator's band, each end at least as wide as the published runs of that kind had it, on
+/// whatever accelerator they ran.
+ErrorBand error_band(std::string_view accelerator_id, const RunKind& kind);
+
 }  // namespace trainyard::perf

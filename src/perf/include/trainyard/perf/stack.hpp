@@ -58,6 +58,8 @@ const Stack& default_stack();
 const Stack& default_stack_of(const catalog::Accelerator& accelerator);
 /// By name; nullptr if unknown.
 const Stack* find_stack(std::string_view name);
+/// Nobody tuned it: its kernels are not fused, or its rate had to be fitted. Ranges are wider.
+bool is_everyday(const Stack& stack);
 /// Longest framework_prefix that matches; nullptr if none.
 const Stack* stack_of_framework(std::string_view framework);
 Result<std::vector<Stack>> parse_stacks(std::string_view csv, std::string_view file);

@@ -69,6 +69,7 @@ struct BillInput {
     Seconds wall;      ///< from launch to end, waits included: storage and head node run all along
     int starts = 1;    ///< how often the image is pulled
     int checkpoints_written = 0;
+    int runs = 1;               ///< independent runs: each keeps and ships its own files
     bool only_compute = false;  ///< the rest belongs to machines that the user has
 };
 Bill make_bill(const BillInput& in, const catalog::Catalog& catalog, const Assumptions& a);

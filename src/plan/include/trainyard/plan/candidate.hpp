@@ -6,6 +6,7 @@
 
 #include "trainyard/catalog/catalog.hpp"
 #include "trainyard/perf/predict.hpp"
+#include "trainyard/workload/job.hpp"
 #include "trainyard/workload/training.hpp"
 
 namespace trainyard::plan {
@@ -30,7 +31,7 @@ struct Candidate {
     perf::Interconnect inter;
     workload::Training training;
     perf::Prediction prediction;
-    Seconds step;      ///< the prediction's total, or with the user's own MFU
+    Seconds step;      ///< the prediction's total
     double steps = 0;  ///< optimizer steps in the run
     perf::ErrorBand band;
     std::string
@@ -47,8 +48,13 @@ int complexity(const workload::Training& t);
 /// "8x p5.48xlarge", "p5.4xlarge".
 std::string describe_cluster(const Candidate& c);
 
-/// The step time if the user's own MFU replaced the predicted compute time; exposed communication,
-/// bubble and stragglers stay as predicted. Compute time = model FLOPs / (devices * peak * mfu).
-Seconds step_with_mfu(const perf::Prediction& p, FlopPerSecond peak, int devices, double mfu);
+/// The prediction if the user's own MFU replaced the predicted compute time; exposed communication,
+/// bubble and stragglers stay as predicted. Compute time = model FLOPs / (devices * peak * mfu),
+/// its parts in proportion; tokens/s, MFU and shares follow from the new step.
+perf::Prediction with_mfu(perf::Prediction p, FlopPerSecond peak, int devices, double mfu);
+
+/// The 80 % band of this training on this accelerator: wider for experts and everyday stacks.
+perf::ErrorBand band_of(const workload::Job& job, const workload::Training& t,
+                        const catalog::Accelerator& accelerator);
 
 }  // namespace trainyard::plan
