@@ -136,6 +136,10 @@ std::vector<std::string> tear_down_commands(const Directory& out, const Recipe& 
                     placement_name(run));
     c.push_back(
         fmt::format("aws ec2 delete-security-group{} --group-id {}", region, kSecurityGroup.value));
+    const std::string role = run_role_name(run.name);
+    c.push_back("aws iam remove-role-from-instance-profile --instance-profile-name " + role +
+                " --role-name " + role);
+    c.push_back("aws iam delete-instance-profile --instance-profile-name " + role);
     const auto rest = storage_tear_down(out, r, run.at, run.name);
     c.insert(c.end(), rest.begin(), rest.end());
     return c;

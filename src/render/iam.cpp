@@ -175,10 +175,12 @@ Node read_only_policy(const Recipe& r, Target target, const Addresses& at) {
                   {arn(r, "logs", kAccount.value, "log-group:/aws/sagemaker/TrainingJobs"),
                    arn(r, "logs", kAccount.value, "log-group:/aws/sagemaker/TrainingJobs:*")}));
     } else {
+        s.push_back(allow("FleetInstances", {"ec2:DescribeFleetInstances"},
+                          {arn(r, "ec2", kAccount.value, "fleet/*")}));
         s.push_back(allow(
             "Machines",
-            {"ec2:DescribeCapacityReservations", "ec2:DescribeFleetInstances", "ec2:DescribeFleets",
-             "ec2:DescribeInstanceStatus", "ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory"},
+            {"ec2:DescribeCapacityReservations", "ec2:DescribeFleets", "ec2:DescribeInstanceStatus",
+             "ec2:DescribeInstances", "ec2:DescribeSpotPriceHistory"},
             {"*"}));
     }
     s.push_back(allow("Metrics", {"cloudwatch:GetMetricData", "cloudwatch:ListMetrics"}, {"*"}));

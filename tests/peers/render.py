@@ -60,7 +60,7 @@ def render(binary, target, plan, folder):
 def check_refusal(code, said):
     if code != 3:
         return [f"exit {code}: {said}"]
-    return [] if "--target" in said else [f"refused without the nearest target: {said}"]
+    return [] if "--target" in said or "fix: plan" in said else [f"refused without the nearest target: {said}"]
 
 
 def check_directory(target, folder, files, skipped):
@@ -88,6 +88,8 @@ def check_plan(options, name, words, work, skipped):
         return False, [f"trainyard plan: exit {code}: {said}"]
     path = work / f"{name}.json"
     path.write_bytes(plan)
+    for half in ("one", "two"):
+        (work / half).mkdir(exist_ok=True)
     code, said, files = render(options.binary, options.target, path, work / "one" / name)
     if code != 0:
         return False, check_refusal(code, said)

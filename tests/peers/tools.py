@@ -46,6 +46,15 @@ def aws_request(files):
     return complaints_of([python_of("venv"), HERE / "aws_request.py", *files])
 
 
+def iam_policy(files):
+    return complaints_of([python_of("venv"), HERE / "iam_policy.py", *files])
+
+
+def sagemaker_sdk(files):
+    """Beside each script the rendering must hold what the SDK is compared with."""
+    return complaints_of([python_of("sagemaker"), HERE / "sagemaker_sdk.py", *files])
+
+
 def pcluster(files):
     return complaints_of([python_of("venv"), HERE / "pcluster_schema.py", *files])
 
@@ -71,6 +80,8 @@ TOOLS = {
     "json": (["venv"], in_venv(LOAD_JSON)),
     "yaml": (["venv"], in_venv(LOAD_YAML)),
     "aws-request": (["venv"], aws_request),
+    "iam-policy": (["venv"], iam_policy),
+    "sagemaker-sdk": (["sagemaker"], sagemaker_sdk),
     "cfn-lint": (["venv"], lambda files: complaints_of([PEERS / "venv/bin/cfn-lint", "-t", *files])),
     "pcluster": (["venv"], pcluster),
     "skypilot": (["skypilot"], skypilot),

@@ -47,6 +47,9 @@ Resources:
     Type: AWS::S3::Bucket
     Properties: {BucketName: a-bucket}
 """
+POLICY = """
+{"Version": "2012-10-17", "Statement": [{"Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::a/object/*"}]}
+"""
 # tool, file name, right text, what makes it wrong: (old, new), …
 CASES = [
     ("bash", "a.sh", "if true; then echo; fi\n", [("fi", "done"), ("; fi", "")]),
@@ -54,6 +57,7 @@ CASES = [
     ("json", "a.json", '{"a": 1}\n', [("1", "")]),
     ("yaml", "a.yaml", "a: 1\n", [("a: 1", "a: [1"), ("a: 1", "")]),
     ("aws-request", "sqs.create-queue.json", '{"QueueName": "a"}\n', [("QueueName", "Name"), ('"a"', "1")]),
+    ("iam-policy", "policy-a.json", POLICY, [("GetObject", "GetObjekt"), ("arn:aws:s3:::a/object/*", "arn:aws:sqs:::a"), ("Allow", "Alow")]),
     ("cfn-lint", "a.template.yaml", BUCKET, [("BucketName", "Bucket"), ("AWS::S3::Bucket", "AWS::S3::Pail")]),
     ("pcluster", "cluster.yaml", CLUSTER, [("ubuntu2204", "beos"), ("SubnetIds", "Subnets"), ("subnet-00", "subnet-x")]),
     ("skypilot", "task.yaml", TASK, [("num_nodes", "nodes"), ("instance_type", "instance"), ("aws/", "moon/")]),
