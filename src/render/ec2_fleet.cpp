@@ -47,11 +47,16 @@ std::optional<Error> refuse_plan(const Recipe& r) {
                       fmt::format("an all-or-nothing fleet holds at most {:.0f}", most),
                       "--target parallelcluster");
     }
+    if (r.purchase == Purchase::mixed && (r.base_nodes < 1 || r.base_nodes >= r.nodes)) {
+        return refuse(
+            r,
+            fmt::format("{} of {} nodes on guaranteed capacity are no mix", r.base_nodes, r.nodes),
+            "base_nodes is at least 1 and less than nodes",
+            "plan again: base_nodes in the plan was changed by hand");
+    }
     if (!has_block(r)) return std::nullopt;
     const int days = r.block_days.value_or(0);
-    const bool sold = days >= 1 && days <= limit("block.max") &&
-                      (days <= limit("block.day_steps_up_to") || days % 7 == 0);
-    if (!sold) {
+    if (!is_block_length(days)) {
         return refuse(r, fmt::format("no Capacity Block has {} days", days),
                       "they are sold by the day up to 14 days and by the week up to 182",
                       "plan again: block_days in the plan was changed by hand");

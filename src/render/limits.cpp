@@ -46,6 +46,11 @@ double limit(std::string_view key) {
     TRAINYARD_ASSERT(false, "limits.csv has the row");
 }
 
+bool is_block_length(int days) {
+    if (days < 1 || days > limit("block.max")) return false;
+    return days <= limit("block.day_steps_up_to") || days % 7 == 0;
+}
+
 Image image(std::string_view key, const catalog::Instance& instance, bool trainium,
             std::string_view region) {
     const std::string wanted = std::string(key) + (trainium ? ".neuron" : ".nvidia");

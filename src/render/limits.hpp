@@ -12,6 +12,9 @@ namespace trainyard::render {
 /// The number of a row, in the row's own unit.
 double limit(std::string_view key);
 
+/// Capacity Blocks are sold by the day up to two weeks and by the week up to half a year.
+bool is_block_length(int days);
+
 struct Image {
     std::string value;  ///< empty: nothing current serves this family, the user fills it in
     std::string bin;    ///< directory of its Python; empty: on the PATH

@@ -43,7 +43,14 @@ std::optional<Error> refuse_purchase(const Recipe& r, const Options& options) {
         case Purchase::spot:
             break;
         case Purchase::capacity_block:
-            if (options.training_plan) return std::nullopt;
+            if (options.training_plan && is_block_length(r.block_days.value_or(0)))
+                return std::nullopt;
+            if (options.training_plan) {
+                return refuse(
+                    r, fmt::format("no Capacity Block has {} days", r.block_days.value_or(0)),
+                    "they are sold by the day up to 14 days and by the week up to 182",
+                    "plan again: block_days in the plan was changed by hand");
+            }
             return refuse(
                 r, "SageMaker training jobs cannot use a Capacity Block",
                 "EC2 Capacity Blocks belong to EC2; SageMaker sells the same capacity as a "
@@ -103,23 +110,23 @@ std::optional<Error> refuse_machine(const Recipe& r, const Options& options) {
 std::optional<Error> set_times(const Recipe& r, SageMakerJob& job) {
     const Seconds most = limit("sagemaker.max_runtime") * kSecond;
     const Seconds wanted = std::max(kRuntimeMargin * r.wall.high, 1.0 * kHour);
-    job.parts = static_cast<int>(std::ceil(wanted / most));
-    if (job.parts > 1 && r.resume == workload::Resume::none) {
+    const double parts = std::ceil(wanted / most);
+    if (parts > 1 && r.resume == workload::Resume::none) {
         return refuse(r, "the run may take longer than a SageMaker training job may last",
                       "a job ends after 28 days over all attempts, and this code cannot resume",
                       "--target parallelcluster, or plan with --resume checkpoint");
     }
-    if (job.parts > kMostParts) {
-        return refuse(
-            r, fmt::format("the run would need {} SageMaker training jobs in a row", job.parts),
-            "a job ends after 28 days over all attempts", "--target parallelcluster");
+    if (parts > kMostParts) {
+        return refuse(r,
+                      fmt::format("the run would need {} SageMaker training jobs in a row", parts),
+                      "a job ends after 28 days over all attempts", "--target parallelcluster");
     }
-    job.max_runtime_s = std::min(whole_hours(wanted), whole_hours(most));
+    job.parts = static_cast<int>(parts);
+    job.max_runtime_s = whole_hours(std::min(wanted, most));
     if (r.purchase == Purchase::spot) {
         // Waiting for capacity counts too: up to the deadline, else as long again.
         const Seconds wait = std::max(r.deadline.value_or(2 * wanted), wanted);
-        job.max_wait_s =
-            std::max(std::min(whole_hours(wait), whole_hours(most)), job.max_runtime_s);
+        job.max_wait_s = std::max(whole_hours(std::min(wait, most)), job.max_runtime_s);
     } else if (job.parts > 1 && r.purchase == Purchase::on_demand) {
         job.warm_pool_s = static_cast<std::int64_t>(limit("sagemaker.warm_pool"));
     }
@@ -130,8 +137,8 @@ std::optional<Error> set_times(const Recipe& r, SageMakerJob& job) {
 std::int64_t volume_gb(const Recipe& r) {
     const double least = limit("sagemaker.default_volume");
     if (r.instance.local_nvme) return static_cast<std::int64_t>(least);
-    return static_cast<std::int64_t>(
-        std::ceil(limit("ec2.root_volume") + 2 * (r.checkpoint / kGB)));
+    const double wanted = limit("ec2.root_volume") + 2 * (r.checkpoint / kGB);
+    return static_cast<std::int64_t>(std::ceil(std::min(wanted, limit("ebs.volume"))));
 }
 
 Result<SageMakerJob> describe(const Recipe& r, const Options& options, Framework framework) {

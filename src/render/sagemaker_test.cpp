@@ -86,6 +86,7 @@ TEST(SageMaker, ACapacityBlockIsRefusedOrBecomesATrainingPlan) {
     EXPECT_NE(search->content.find("\"DurationHours\": 168"), std::string::npos);
     // trn1n runs training jobs but is not sold as a plan.
     Recipe other = test_recipe("trn1n.32xlarge", 2, Purchase::capacity_block);
+    other.block_days = 7;
     EXPECT_NE(refusal(other, {.training_plan = true}).find("no training plan"), std::string::npos);
     EXPECT_NE(refusal(test_recipe("p5.48xlarge", 1, Purchase::spot), {.training_plan = true}), "");
 }

@@ -41,7 +41,8 @@ Node rule(const char* id, std::string_view prefix) {
 
 /// Checkpoints older than the slow end of the run and a grace time: no run of this plan reads them.
 double checkpoint_days(const Recipe& r) {
-    return std::ceil(r.wall.high / kDay) + limit("s3.checkpoint_grace");
+    const double most = limit("s3.checkpoint_most");
+    return std::min(std::ceil(r.wall.high / kDay) + limit("s3.checkpoint_grace"), most);
 }
 
 Node lifecycle(const Recipe& r, const Addresses& at) {
@@ -221,7 +222,7 @@ Node tag_specifications(const Recipe& r, std::string_view job,
 
 LustreSize lustre_size(const Recipe& r) {
     const auto up = [](double gib, double step) { return std::ceil(gib / step) * step; };
-    const double wanted = r.lustre.value_or(Bytes{}) / kGiB;
+    const double wanted = std::min(r.lustre.value_or(Bytes{}) / kGiB, limit("fsx.lustre.most"));
     const double first = limit("fsx.lustre.first_step");
     LustreSize size{wanted <= first ? first : up(wanted, limit("fsx.lustre.step")), false};
     const double with_efa = up(wanted, limit("fsx.lustre.efa_step"));
