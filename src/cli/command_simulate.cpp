@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "command.hpp"
+#include "output_file.hpp"
 #include "simulate_cases.hpp"
 #include "simulate_chart.hpp"
 #include "simulate_guide.hpp"
@@ -70,6 +71,15 @@ Result<Outcome> run_guide(const Args& args, Io& io) {
     return interrupt.flag()->load() ? Outcome::interrupted : Outcome::done;
 }
 
+/// Files and folders that the options name.
+std::vector<std::string> inputs_of(const Args& args) {
+    std::vector<std::string> inputs = {args.text("job")};
+    for (const char* name : {"trace", "prices", "catalog"}) {
+        if (args.given(name)) inputs.push_back(args.text(name));
+    }
+    return inputs;
+}
+
 Error no_job() {
     Diagnostic d;
     d.where.file = "trainyard simulate";
@@ -82,6 +92,7 @@ Result<Outcome> run_simulate(const Args& args, Io& io) {
     if (args.flag("guide")) return run_guide(args, io);
     if (args.given("cases")) return run_simulate_cases(args, io);
     if (!args.given("job")) return no_job();
+    if (auto error = overwritten_input(args, "simulate", "html", inputs_of(args))) return *error;
     auto request = simulate_request(args, io.today);
     if (!request) return request.error();
     io.report(request->notes);

@@ -2,6 +2,7 @@
 
 #include "command.hpp"
 #include "command_trace_parts.hpp"
+#include "output_file.hpp"
 #include "trainyard/base/text.hpp"
 
 namespace trainyard::cli {
@@ -43,6 +44,7 @@ Result<Outcome> run_trace(const Args& args, Io& io) {
         d.fix = near ? "did you mean " + *near + "?" : "trainyard trace stats FILE";
         return Error{ErrorKind::usage, {d}};
     }
+    if (auto error = overwritten_input(args, "trace", "out", args.list("file"))) return *error;
     auto input = read_traces(args, io);
     if (!input) return input.error();
     if (action == "fit") return run_trace_fit(args, *input, io);

@@ -107,10 +107,6 @@ Result<Outcome> run_trace_fit(const Args& args, const TraceInput& input, Io& io)
         fits.push_back(spot::fit_process(pool, *gang));
         any = any || fits.back().missing.empty();
     }
-    if (args.given("out")) {
-        auto written = sys::write_file(args.text("out"), spot::write_processes(fits));
-        if (!written) return written.error();
-    }
     if (args.flag("json")) {
         Node root = Node::map();
         Node list = Node::list();
@@ -122,16 +118,17 @@ Result<Outcome> run_trace_fit(const Args& args, const TraceInput& input, Io& io)
     } else {
         io.out << fit_text(fits);
     }
-    if (!input.mistakes.empty()) return Error{input.worst, input.mistakes};
     if (!any) {
         Diagnostic d;
         d.where.file = args.list("file").front();
         d.what = "no process could be fitted";
         d.why = "a fit needs five up times that ended in one pool";
         d.fix = "give a longer trace, or a smaller --gang";
-        return bad_input(std::move(d));
+        std::vector<Diagnostic> all = input.mistakes;
+        all.push_back(std::move(d));
+        return Error{input.mistakes.empty() ? ErrorKind::bad_input : input.worst, std::move(all)};
     }
-    return Outcome::done;
+    return write_output(args, spot::write_processes(fits), input);
 }
 
 }  // namespace trainyard::cli

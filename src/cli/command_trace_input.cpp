@@ -143,16 +143,31 @@ Result<int> gang_of(const Args& args) {
     return gang.value_or(0);
 }
 
-Result<Outcome> deliver(const Args& args, Io& io, const std::string& text,
-                        const TraceInput& input) {
+Result<Outcome> write_output(const Args& args, const std::string& text, const TraceInput& input) {
+    if (!input.mistakes.empty()) {
+        std::vector<Diagnostic> all = input.mistakes;
+        if (args.given("out")) {
+            Diagnostic d;
+            d.severity = Severity::note;
+            d.where.file = args.text("out");
+            d.what = "not written";
+            d.why = "not every file could be read";
+            d.fix = "correct or leave out the files above";
+            all.push_back(std::move(d));
+        }
+        return Error{input.worst, std::move(all)};
+    }
     if (args.given("out")) {
         auto written = sys::write_file(args.text("out"), text);
         if (!written) return written.error();
-    } else {
-        io.out << text;
     }
-    if (!input.mistakes.empty()) return Error{input.worst, input.mistakes};
     return Outcome::done;
+}
+
+Result<Outcome> deliver(const Args& args, Io& io, const std::string& text,
+                        const TraceInput& input) {
+    if (!args.given("out")) io.out << text;
+    return write_output(args, text, input);
 }
 
 }  // namespace trainyard::cli

@@ -24,6 +24,10 @@ Result<TraceInput> read_traces(const Args& args, Io& io);
 /// 0: not given.
 Result<int> gang_of(const Args& args);
 
+/// Writes to the file of --out, if it is given and every input could be read: a command that fails
+/// leaves an older file as it was.
+Result<Outcome> write_output(const Args& args, const std::string& text, const TraceInput& input);
+
 /// Prints to stdout, or writes to the file of --out.
 Result<Outcome> deliver(const Args& args, Io& io, const std::string& text, const TraceInput& input);
 

@@ -69,6 +69,7 @@ int run(const std::vector<std::string>& words) {
 }  // namespace
 
 int main(int argc, char** argv) {
+    trainyard::sys::fill_missing_streams();
     std::signal(SIGPIPE, SIG_IGN);      // NOLINT(cert-err33-c)
     std::signal(SIGABRT, exit_as_bug);  // NOLINT(cert-err33-c)
     try {

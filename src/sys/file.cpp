@@ -93,27 +93,6 @@ Result<std::string> read_all(int fd, const std::string& path, std::size_t max_by
     }
 }
 
-/// 0, or the errno of the write that failed.
-int write_all(int fd, std::string_view contents) {
-    while (!contents.empty()) {
-        const ssize_t n = ::write(fd, contents.data(), contents.size());
-        if (n < 0 && errno != EINTR) {
-            return errno;
-        }
-        contents.remove_prefix(n < 0 ? 0 : static_cast<std::size_t>(n));
-    }
-    return 0;
-}
-
-/// A renamed file survives a power cut only once its directory is on disk too; failing that is no
-/// error.
-void sync_directory(const std::string& directory) {
-    const Descriptor fd(::open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
-    if (fd.get() >= 0) {
-        ::fsync(fd.get());
-    }
-}
-
 }  // namespace
 
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
@@ -137,33 +116,6 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
         return too_large(path, max_bytes);
     }
     return read_all(fd.get(), path, max_bytes);
-}
-
-Result<std::size_t> write_file(const std::string& path, std::string_view contents) {
-    std::string temporary = path + ".XXXXXX";
-    const Descriptor fd(::mkostemp(temporary.data(), O_CLOEXEC));
-    if (fd.get() < 0) {
-        return world(path, "the file cannot be written", reason(errno),
-                     "check that its directory exists and is writable");
-    }
-    struct stat old{};
-    const mode_t mask = ::umask(0);
-    ::umask(mask);
-    const bool replaces = ::stat(path.c_str(), &old) == 0 && S_ISREG(old.st_mode);
-    const mode_t mode = replaces ? old.st_mode & 07777U : 0666U & ~mask;
-    int failure = write_all(fd.get(), contents);
-    if (failure == 0 && (::fchmod(fd.get(), mode) != 0 || ::fsync(fd.get()) != 0 ||
-                         ::rename(temporary.c_str(), path.c_str()) != 0)) {
-        failure = errno;
-    }
-    if (failure != 0) {
-        ::unlink(temporary.c_str());
-        return world(path, "the file cannot be written", reason(failure),
-                     "check the free space and that its directory is writable");
-    }
-    const std::string directory = std::filesystem::path(path).parent_path().string();
-    sync_directory(directory.empty() ? "." : directory);
-    return contents.size();
 }
 
 Result<std::vector<std::string>> list_files(const std::string& directory, std::string_view suffix) {

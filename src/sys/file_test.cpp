@@ -1,7 +1,9 @@
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
@@ -95,6 +97,52 @@ TEST_F(FileTest, AFailedWriteLeavesTheOldFile) {
     EXPECT_EQ(write_file(path("d"), "a").error().kind, ErrorKind::world);
     EXPECT_EQ(read_file(path("d/keep")).value(), "old");
     EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(FileTest, WritesTheTargetOfALink) {
+    put("old", "old");
+    ASSERT_EQ(symlink("old", path("link").c_str()), 0);
+    ASSERT_EQ(symlink("link", path("chain").c_str()), 0);
+    ASSERT_TRUE(write_file(path("chain"), "new").has_value());
+    EXPECT_TRUE(fs::is_symlink(path("chain")) && fs::is_symlink(path("link")));
+    EXPECT_EQ(read_file(path("old")).value(), "new");
+    ASSERT_EQ(symlink("fresh", path("dangling").c_str()), 0);
+    ASSERT_TRUE(write_file(path("dangling"), "first").has_value());
+    EXPECT_EQ(read_file(path("fresh")).value(), "first");
+    ASSERT_EQ(symlink("loop", path("loop").c_str()), 0);
+    EXPECT_EQ(write_file(path("loop"), "a").error().kind, ErrorKind::world);
+    EXPECT_TRUE(fs::is_symlink(path("loop")));
+    EXPECT_EQ(entries(), 6U);
+}
+
+TEST_F(FileTest, WritesThroughAPipe) {
+    ASSERT_EQ(mkfifo(path("pipe").c_str(), 0600), 0);
+    // Open for reading and writing: neither side waits for the other.
+    const int fd = open(path("pipe").c_str(), O_RDWR | O_CLOEXEC);
+    ASSERT_GE(fd, 0);
+    EXPECT_EQ(write_file(path("pipe"), "bytes").value(), 5U);
+    std::array<char, 16> got{};
+    EXPECT_EQ(read(fd, got.data(), got.size()), 5);
+    EXPECT_STREQ(got.data(), "bytes");
+    close(fd);
+    EXPECT_TRUE(fs::is_fifo(path("pipe")));
+    EXPECT_EQ(entries(), 1U);
+}
+
+TEST_F(FileTest, ADashIsNoFile) {
+    EXPECT_EQ(write_file("-", "a").error().kind, ErrorKind::usage);
+    EXPECT_FALSE(fs::exists("-"));
+}
+
+TEST_F(FileTest, KnowsOneFileByTwoNames) {
+    put("x", "a");
+    put("y", "a");
+    ASSERT_EQ(link(path("x").c_str(), path("hard").c_str()), 0);
+    ASSERT_EQ(symlink("x", path("soft").c_str()), 0);
+    EXPECT_TRUE(is_same_file(path("x"), path("hard")));
+    EXPECT_TRUE(is_same_file(path("soft"), path("x")));
+    EXPECT_FALSE(is_same_file(path("x"), path("y")));
+    EXPECT_FALSE(is_same_file(path("absent"), path("absent")));
 }
 
 TEST_F(FileTest, ListsRegularFilesBySuffixInOrder) {

@@ -20,9 +20,20 @@ inline constexpr std::size_t kDefaultReadLimit = std::size_t{256} << 20U;
 /// what, why and the fix.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes = kDefaultReadLimit);
 
-/// Writes next to `path`, flushes to disk and renames, so a reader sees the old or the new file,
-/// never half of one. Keeps the permissions of an existing file. ErrorKind::world with the reason.
+/// A regular file is written next to `path`, flushed to disk and renamed, so a reader sees the old
+/// or the new file, never half of one; permissions of an existing file are kept. Through a symbolic
+/// link its target is written and the link stays. A pipe or a character device is opened and
+/// written to (a pipe waits for its reader). Refused: a directory, a socket, a disk, the file that
+/// standard output or standard error goes to (ErrorKind::world) and "-" (ErrorKind::usage).
 Result<std::size_t> write_file(const std::string& path, std::string_view contents);
+
+/// Both exist and are one file, whatever its names.
+bool is_same_file(const std::string& a, const std::string& b);
+
+/// A program may be started with descriptor 0, 1 or 2 closed; the next file opened would get that
+/// number and be mistaken for a standard stream. Fills each gap so that its use fails: a closed
+/// standard output is an error once something is printed. Called first in main.
+void fill_missing_streams();
 
 /// Sorted paths of the regular files in a directory whose names end in `suffix`. ErrorKind::world
 /// if it is none.
