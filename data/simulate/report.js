@@ -243,13 +243,13 @@
         } } } } } });
   }
 
-  // Fine bins as bars of one width, between the first and the last run in a thousand.
+  // Fine bins as bars of one width, from the first run in a thousand to the last in a hundred.
   function coarse(bins, rows) {
     const total = bins.reduce(function (n, b) { return n + b.runs; }, 0);
     let seen = 0, low = bins[0].from, high = bins[bins.length - 1].to, found = false;
     bins.forEach(function (b) {
       if (!found && seen + b.runs >= 0.001 * total) { low = b.from; found = true; }
-      if (seen < 0.999 * total) high = b.to;
+      if (seen < 0.99 * total) high = b.to;
       seen += b.runs;
     });
     const step = (high - low) / rows || high || 1;

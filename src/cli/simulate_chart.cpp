@@ -36,6 +36,15 @@ double runs_below(const std::vector<spot::HistogramBin>& bins, double value) {
     return sum;
 }
 
+/// Width of the narrowest bin with more than a point in it.
+double grain(const std::vector<spot::HistogramBin>& bins) {
+    double least = std::numeric_limits<double>::infinity();
+    for (const spot::HistogramBin& b : bins) {
+        if (b.to > b.from) least = std::min(least, b.to - b.from);
+    }
+    return std::isfinite(least) ? least : 0;
+}
+
 /// 1, 2 or 5 times a power of ten, at least `step`.
 double round_step(double step) {
     const double power = std::pow(10, std::floor(std::log10(step)));
@@ -63,7 +72,9 @@ std::vector<spot::HistogramBin> coarse_bins(const std::vector<spot::HistogramBin
     const double low = quantile(fine, total, 0.001);
     const double high = quantile(fine, total, 0.99);
     // Two rows may be cut by the round edges, one is for what lies beyond.
-    const double step = high > low ? round_step((high - low) / std::max(1, rows - 3)) : 0;
+    // No row is narrower than what was counted in: its runs would be made up.
+    const double step =
+        high > low ? round_step(std::max((high - low) / std::max(1, rows - 3), grain(fine))) : 0;
     if (step <= 0) return {{low, low, static_cast<std::uint64_t>(total)}};
     const double first = std::floor(low / step);
     const int count = std::max(1, static_cast<int>(std::ceil(high / step) - first));

@@ -1,5 +1,7 @@
 #include "simulate_input.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "command_catalog_input.hpp"
@@ -40,6 +42,37 @@ std::string text_at(const doc::Node& root, std::string_view key) {
     return n != nullptr && n->is(doc::Node::Kind::string) ? n->text() : "";
 }
 
+/// Where the plan found spot of the type that is played, and for how much.
+struct SpotRow {
+    std::string type, region;
+    double usd_per_hour = 0;
+};
+
+std::optional<std::string> elsewhere(const std::vector<SpotRow>& rows, const std::string& type,
+                                     const std::string& region, const spot::RunSpec& played) {
+    double here = 0;
+    for (const spot::Pool& p : played.pools) {
+        if (p.purchase == spot::Purchase::spot) here = p.price / kUsdPerHour;
+    }
+    const SpotRow* best = nullptr;
+    for (const SpotRow& row : rows) {
+        if (row.type != type || row.region == region || row.usd_per_hour >= 0.98 * here) continue;
+        if (best == nullptr || row.usd_per_hour < best->usd_per_hour) best = &row;
+    }
+    if (best == nullptr) return std::nullopt;
+    return fmt::format(
+        "Spot is played in {} at ${:.2f}/h, where the plan is; in {} it is ${:.2f}/h: plan with "
+        "--regions {} to play it there.",
+        region, here, best->region, best->usd_per_hour, best->region);
+}
+
+SpotRow spot_row(const doc::Node& alternative) {
+    const doc::Node* offer = alternative.find("offer");
+    if (offer == nullptr || text_at(*offer, "purchase") != "spot") return {};
+    return {text_at(alternative, "instance"), text_at(*offer, "region"),
+            number_at(*offer, {"usd_per_instance_hour"})};
+}
+
 Result<SimulateInput> from_plan(const doc::Node& root, const std::string& file) {
     const doc::Node* chosen = root.find("chosen");
     const doc::Node* run = chosen != nullptr ? chosen->find("run") : nullptr;
@@ -59,6 +92,14 @@ Result<SimulateInput> from_plan(const doc::Node& root, const std::string& file) 
     in.verdict = text_at(root, "verdict");
     in.planned = number_at(*chosen, {"offer", "time", "expected_s"}) * kSecond;
     in.planned_cost = number_at(*chosen, {"offer", "cost", "expected_usd"}) * kUsd;
+    const doc::Node* list = root.find("alternatives");
+    const doc::Node* offer = chosen->find("offer");
+    if (list != nullptr && list->is(doc::Node::Kind::list) && offer != nullptr) {
+        std::vector<SpotRow> rows;
+        for (const doc::Node& row : list->items()) rows.push_back(spot_row(row));
+        in.elsewhere =
+            elsewhere(rows, text_at(*chosen, "instance"), text_at(*offer, "region"), in.run.spec);
+    }
     return in;
 }
 
@@ -102,6 +143,14 @@ Result<SimulateInput> from_job(const Args& args, const std::vector<std::string>&
     in.verdict = planned->verdict;
     in.planned = planned->chosen->offer.wall.expected;
     in.planned_cost = to_usd(planned->chosen->offer.cost.expected);
+    std::vector<SpotRow> rows;
+    for (const plan::Row& row : planned->rows) {
+        if (row.option.offer.purchase != plan::Purchase::spot) continue;
+        rows.push_back({row.option.candidate.instance->type, row.option.offer.region,
+                        row.option.offer.rate / kUsdPerHour});
+    }
+    in.elsewhere = elsewhere(rows, planned->chosen->candidate.instance->type,
+                             planned->chosen->offer.region, in.run.spec);
     return in;
 }
 

@@ -1,6 +1,9 @@
 #pragma once
 // What `trainyard simulate` plays: a job that is planned first, or a plan's JSON.
 
+#include <optional>
+#include <string>
+
 #include "command.hpp"
 #include "trainyard/plan/plan.hpp"
 
@@ -12,6 +15,8 @@ struct SimulateInput {
     std::string verdict;  ///< of the plan
     Seconds planned;      ///< the plan's expected wall time; 0 if the file does not say
     Usd planned_cost;
+    /// In words: spot of this type is cheaper in another region than the one that is played.
+    std::optional<std::string> elsewhere;
 };
 
 /// Options that say what to plan; the rest of a job belongs into job.yaml.

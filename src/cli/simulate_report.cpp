@@ -73,8 +73,10 @@ std::string breakdown(const Summary& s, const Io& io) {
     std::string stops = fmt::format("{:.1f} interruptions per run", s.mean_interruptions);
     if (s.mean_failures > 0.005)
         stops += fmt::format(", {:.2g} of them hardware failures", s.mean_failures);
-    stops += fmt::format("; saved every {}; {} of the node-hours on demand",
-                         format_duration(s.interval), share_words(s.on_demand_share));
+    stops += s.interval >= s.mean_time.useful
+                 ? "; saved once, at the end"
+                 : "; saved every " + format_duration(s.interval) + " and at the end";
+    stops += fmt::format("; {} of the node-hours on demand", share_words(s.on_demand_share));
     out += wrapped("  ", stops);
     const Usd total = s.mean_money.total();
     if (total <= Usd{}) return out;
@@ -148,7 +150,10 @@ std::string policy_table(const SimulateRequest& r, const Study& study, const Io&
     const spot::RunSpec& spec = r.input.run.spec;
     for (const Summary& s : study.policies) {
         const bool main = s.policy == study.main.policy;
-        table.add({(main ? "> " : "  ") + s.policy, days(s.hours.p50), days(s.hours.p90),
+        const auto ends = [&](double share, double hours) {
+            return s.finished < share ? std::string("unfinished") : days(hours);
+        };
+        table.add({(main ? "> " : "  ") + s.policy, ends(0.5, s.hours.p50), ends(0.9, s.hours.p90),
                    dollar_words(s.usd.p50), dollar_words(s.usd.p90),
                    spec.deadline ? share_words(s.meets_deadline) : "-",
                    spec.budget ? share_words(s.meets_budget) : "-", share_words(goodput_of(s)),
@@ -210,7 +215,7 @@ std::string effect(const Summary& changed, const Summary& main) {
 
 std::string time_effect(const Summary& changed, const Summary& main) {
     const double more = changed.hours.mean - main.hours.mean;
-    if (std::abs(more) < 1e-3 * main.hours.mean) return "0";
+    if (std::abs(more) < 1e-4 * main.hours.mean) return "0";
     return (more > 0 ? "+" : "-") + days(std::abs(more));
 }
 

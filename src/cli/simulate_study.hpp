@@ -78,7 +78,7 @@ std::string first_words(const Error& e);
 bool is_sure(const spot::Summary& s);
 /// Useful time of all runs over their wall time: the bars of a breakdown sum to it.
 double goodput_of(const spot::Summary& s);
-/// Standard error of the mean cost, from the histogram.
+/// Standard error of the mean cost.
 double usd_standard_error(const spot::Summary& s);
 /// Wilson score interval of a share, 95 %.
 struct ShareRange {

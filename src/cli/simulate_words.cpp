@@ -55,6 +55,7 @@ std::string difference(const Summary& other, const Summary& main) {
 /// "up ends in 29.9 d (P90 30.0 d) and costs $51,247; on time in 99.9 %".
 std::string outcome_words(const SimulateRequest& r, const Summary& s) {
     const std::string kept = limit_words(r, s);
+    if (s.finished < 0.5) return fmt::format("{} does not end; {}", s.policy, kept);
     return fmt::format("{} ends in {} (P90 {}) and costs {}{}", s.policy, days(s.hours.p50),
                        days(s.hours.p90), dollar_words(s.usd.mean),
                        kept.empty() ? "" : "; " + kept);
@@ -194,19 +195,45 @@ Certainty certainty_of(const Summary& s) {
     return least >= 0.5 ? Certainty::risky : Certainty::no;
 }
 
+namespace {
+
+/// For a job that most runs do not end: a median time and cost of what was given up say nothing.
+std::string unfinished_words(const SimulateRequest& r, const Study& study) {
+    const Summary& s = study.main;
+    const std::string runs = runs_words(s.runs);
+    std::string out = s.finished <= 0
+                          ? fmt::format("none of {} runs finishes", runs)
+                          : fmt::format("only {} of {} runs finish", share_words(s.finished), runs);
+    const spot::RunSpec& spec = r.input.run.spec;
+    const bool by_money = spec.budget && s.usd.p90 > 0.9 * (*spec.budget / kUsd);
+    if (by_money) {
+        out += fmt::format("; the budget of {} stops the others, saved, after {}",
+                           dollar_words(*spec.budget / kUsd), days(s.hours.p50));
+    } else {
+        out += fmt::format(
+            "; the others have no capacity or repeat work until they are given up "
+            "after {}",
+            days(s.hours.p90));
+    }
+    return out + (study.partial ? " (partial: stopped early)" : "");
+}
+
+}  // namespace
+
 std::string verdict_words(const SimulateRequest& r, const Study& study) {
     const Summary& s = study.main;
     const bool limits = has_deadline(r) || has_budget(r);
     const Certainty c = certainty_of(s);
     std::string out = c == Certainty::no ? "No: " : c == Certainty::risky ? "Risky: " : "";
     if (c == Certainty::sure && limits) out = "Yes: ";
+    if (s.finished < 0.5) return out + unfinished_words(r, study);
     const std::string kept = limit_words(r, s);
     if (c != Certainty::sure) out += kept + "; ";
     out +=
         fmt::format("done in {} (nine runs in ten within {}) for {} (within {})", days(s.hours.p50),
                     days(s.hours.p90), dollar_words(s.usd.p50), dollar_words(s.usd.p90));
     if (c == Certainty::sure && !kept.empty()) out += "; " + kept;
-    out += fmt::format(" of {} runs", runs_words(s.runs));
+    out += (kept.empty() ? ", " : " of ") + runs_words(s.runs) + " runs";
     if (study.partial) out += " (partial: stopped early)";
     return out;
 }
@@ -215,6 +242,7 @@ Advice advice_for(const SimulateRequest& r, const Study& study) {
     Advice advice;
     if (study.main.runs == 0) return advice;
     advise_policy(r, study, advice);
+    if (r.input.elsewhere && study.policies.size() > 1) advice.lines.push_back(*r.input.elsewhere);
     advise_insurance(r, study, advice);
     advise_cadence(r, study, advice);
     advise_luck(r, study, advice);

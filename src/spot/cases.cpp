@@ -124,6 +124,7 @@ class CaseView {
         pools_[1].available = 1;
         view_.deadline = static_cast<double>(*first.deadline) * kMicrosecond;
         view_.work = static_cast<double>(first.work) * kMicrosecond;
+        view_.planned_work = view_.work;
         view_.restart = static_cast<double>(first.restart) * kMicrosecond;
         view_.tick = tick;
         view_.pools = pools_;

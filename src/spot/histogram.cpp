@@ -32,20 +32,33 @@ double Histogram::quantile(double p) const {
 }
 
 std::vector<HistogramBin> Histogram::bins(int bins) const {
-    if (count() == 0) return {};
-    if (least_ == most_) return {{least_, most_, count()}};
-    const double width = (most_ - least_) / bins;
-    std::vector<HistogramBin> out(static_cast<std::size_t>(bins));
-    for (std::size_t i = 0; i < out.size(); ++i) {
-        out[i].from = least_ + width * static_cast<double>(i);
-        out[i].to = least_ + width * static_cast<double>(i + 1);
-    }
+    const std::uint64_t all = count();
+    if (all == 0) return {};
+    if (least_ == most_) return {{least_, most_, all}};
+    const auto at = [&](double p) { return index(quantile(p)); };
+    const std::size_t from = at(kTail);
+    const std::size_t to = at(1 - kTail) + 1;  // the edge above it
+    const double low = std::max(edge(from), least_);
+    const double high = std::min(edge(to), most_);
+    // never narrower than what is counted in
+    const int middle = std::clamp(bins - 2, 1, static_cast<int>(to - from));
+    const double width = (high - low) / middle;
+    std::vector<HistogramBin> out;
+    out.push_back({least_, low, 0});
+    for (int i = 0; i < middle; ++i) out.push_back({low + width * i, low + width * (i + 1), 0});
+    out.back().to = high;
+    out.push_back({high, most_, 0});
     for (std::size_t i = 0; i < counts_.size(); ++i) {
         if (counts_[i] == 0) continue;
-        const double middle = std::clamp((edge(i) + edge(i + 1)) / 2, least_, most_);
-        const auto bin = static_cast<std::size_t>((middle - least_) / width);
-        out[std::min(bin, out.size() - 1)].count += counts_[i];
+        std::size_t bin = i < from ? 0 : out.size() - 1;
+        if (i >= from && i < to) {
+            const double centre = std::clamp((edge(i) + edge(i + 1)) / 2, low, high);
+            bin = 1 + std::min(static_cast<std::size_t>((centre - low) / width),
+                               static_cast<std::size_t>(middle - 1));
+        }
+        out[bin].count += counts_[i];
     }
+    std::erase_if(out, [](const HistogramBin& b) { return b.count == 0; });
     return out;
 }
 

@@ -24,10 +24,12 @@ class Histogram {
     std::uint64_t count() const;
     /// p in (0, 1); 0 if nothing was added.
     double quantile(double p) const;
-    /// `bins` bins of equal width from the least to the greatest value.
+    /// At most `bins`, of equal width but for the first and the last, which hold the outermost
+    /// kTail of the values at each end. Empty ones are left out.
     std::vector<HistogramBin> bins(int bins) const;
 
   private:
+    static constexpr double kTail = 0.005;
     // The upper 22 bits of a double: exponent and 10 bits of the fraction. From 2^-20 to 2^60.
     static constexpr int kShift = 42;
     static constexpr std::uint64_t kFirst = std::uint64_t{1023 - 20} << 10U;

@@ -27,6 +27,7 @@ std::vector<int> decided(std::string_view name, const std::vector<PoolView>& poo
     View view;
     view.deadline = 100 * kHour;
     view.work = 50 * kHour;
+    view.planned_work = view.work;
     view.nodes = nodes;
     view.min_nodes = min_nodes;
     view.pools = pools;

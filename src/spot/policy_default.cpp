@@ -17,6 +17,10 @@ constexpr Seconds kForever = std::numeric_limits<double>::infinity() * kSecond;
 constexpr Seconds kLongestPause = 10 * kMinute;
 /// Without a deadline the job waits for spot as if it had this many times its work.
 constexpr double kPatience = 4;
+/// Of the on-demand cost of the work left: what waiting must promise while spot is there. Without
+/// it a job with days of slack waits hours for capacity that is a little older. On published traces
+/// it costs nothing (docs/model/spot-policy.md).
+constexpr double kWorthWaiting = 0.01;
 
 /// Whole ticks that cover this time; the time itself if there are no ticks.
 Seconds whole_ticks(Seconds time, Seconds tick) {
@@ -146,6 +150,7 @@ int DefaultPolicy::choose(const View& view, const Standing& s) {
     int best = kOnDemand;
     double least = -1e-9;
     const bool can_idle = may_idle(view, s);
+    const Seconds work = view.work - view.done;
     for (std::size_t i = 0; i < view.pools.size(); ++i) {
         const PoolView& pool = view.pools[i];
         if (pool.purchase != Purchase::spot) continue;
@@ -164,7 +169,9 @@ int DefaultPolicy::choose(const View& view, const Standing& s) {
             least = g.launch;
             best = static_cast<int>(i);
         }
-        if (can_idle && g.idle < least) {
+        // Spot that is there is not left for the hope of better spot unless that saves something.
+        const double hope = best < 0 ? 0 : kWorthWaiting * (work / tables_[i]->grid().step);
+        if (can_idle && g.idle < least - hope) {
             least = g.idle;
             best = kNothing;
         }

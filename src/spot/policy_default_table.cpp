@@ -50,6 +50,10 @@ ValueTable::ValueTable(const SpotPrior& prior, const Grid& grid)
     for (const double m : {0.0, 0.35, 0.7, 1.05, 1.4, 1.75, 2.1, 2.5, 3.0, 4.0, 6.0, 10.0}) {
         money_.push_back(m * unit);
     }
+    // A launch that fails costs this: with less nobody may try.
+    const double launch = std::max(1.0, std::ceil(grid.restart - 1e-9)) * grid.price_ratio;
+    const auto at = std::lower_bound(money_.begin(), money_.end(), launch);
+    if (at != money_.end() && *at - launch > 1e-9) money_.insert(at, launch);
     layers_ = (grid.most_work + grid.most_slack) / kLayerStride + 1;
     stored_.assign(
         static_cast<std::size_t>(layers_) * slack_.size() * money_.size() * kGroups * ages_, 0);
@@ -71,9 +75,12 @@ ValueTable::Place ValueTable::place(double work, double slack, double money) con
     money = std::clamp(money, 0.0, money_.back());
     const std::size_t s = lower(slack_, slack);
     const std::size_t m = lower(money_, money);
+    double money_share = (money - money_[m]) / (money_[m + 1] - money_[m]);
+    // Between a point with the money for a launch and one without nothing is half-way.
+    const double launch = std::max(1.0, std::ceil(grid_.restart - 1e-9)) * grid_.price_ratio;
+    if (money < launch - 1e-9 && money_[m + 1] >= launch - 1e-9) money_share = 0;
     return {(static_cast<std::size_t>(layer) * slack_.size() + s) * money_.size() + m,
-            (slack - slack_[s]) / (slack_[s + 1] - slack_[s]),
-            (money - money_[m]) / (money_[m + 1] - money_[m])};
+            (slack - slack_[s]) / (slack_[s + 1] - slack_[s]), money_share};
 }
 
 double ValueTable::read(const Place& place, std::size_t column) const {

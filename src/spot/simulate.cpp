@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <map>
 #include <memory>
 #include <mutex>
@@ -24,7 +25,7 @@ struct Sums {
     std::uint64_t digest = 0;
     std::uint64_t finished = 0, in_time = 0, in_budget = 0;
     std::uint64_t interruptions = 0, failures = 0;
-    double hours = 0, usd = 0, goodput = 0;
+    double hours = 0, usd = 0, usd_squared = 0, goodput = 0;
     double node_hours = 0, on_demand_node_hours = 0;
     TimeSplit time;
     MoneySplit money;
@@ -85,6 +86,7 @@ void Sums::add(const RunSpec& spec, std::uint64_t run, const RunResult& r) {
     failures += static_cast<std::uint64_t>(r.failures);
     hours += wall / kHour;
     usd += total / kUsd;
+    usd_squared += (total / kUsd) * (total / kUsd);
     goodput += wall > Seconds{} ? r.time.useful / wall : 0;
     node_hours += r.spot_node_hours + r.on_demand_node_hours + r.reserved_node_hours;
     on_demand_node_hours += r.on_demand_node_hours;
@@ -103,6 +105,7 @@ void Sums::add(const Sums& o) {
     failures += o.failures;
     hours += o.hours;
     usd += o.usd;
+    usd_squared += o.usd_squared;
     goodput += o.goodput;
     node_hours += o.node_hours;
     on_demand_node_hours += o.on_demand_node_hours;
@@ -204,6 +207,10 @@ Summary summarise(const Study& study, std::string_view policy, std::uint64_t wan
     const auto n = static_cast<double>(s.runs);
     out.hours = quantiles(study.hours(), s.hours, s.runs);
     out.usd = quantiles(study.usd(), s.usd, s.runs);
+    const double variance =
+        (s.usd_squared - n * out.usd.mean * out.usd.mean) / std::max(n - 1, 1.0);
+    // Rounding leaves about this much where all runs cost the same.
+    out.usd_deviation = variance > 1e-10 * out.usd.mean * out.usd.mean ? std::sqrt(variance) : 0.0;
     out.meets_deadline = static_cast<double>(s.in_time) / n;
     out.meets_budget = static_cast<double>(s.in_budget) / n;
     out.finished = static_cast<double>(s.finished) / n;

@@ -90,6 +90,7 @@ struct Summary {
     double mean_interruptions = 0;
     double mean_failures = 0;
     double on_demand_share = 0;  ///< of node-hours
+    double usd_deviation = 0;    ///< standard deviation of the cost of a run (sample)
     std::vector<HistogramBin> hours_histogram;
     std::vector<HistogramBin> usd_histogram;
     Seconds interval;  ///< the cadence used (first value if it changes with age)
