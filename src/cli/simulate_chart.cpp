@@ -11,6 +11,9 @@ namespace trainyard::cli {
 
 namespace {
 
+/// Rows are not narrower than this share of their value.
+constexpr double kFinest = 0.002;
+
 /// Value below which `share` of the counts lie.
 double quantile(const std::vector<spot::HistogramBin>& bins, double total, double share) {
     double seen = 0;
@@ -73,8 +76,9 @@ std::vector<spot::HistogramBin> coarse_bins(const std::vector<spot::HistogramBin
     const double high = quantile(fine, total, 0.99);
     // Two rows may be cut by the round edges, one is for what lies beyond.
     // No row is narrower than what was counted in: its runs would be made up.
-    const double step =
-        high > low ? round_step(std::max((high - low) / std::max(1, rows - 3), grain(fine))) : 0;
+    const double step = high > low ? round_step(std::max({(high - low) / std::max(1, rows - 3),
+                                                          grain(fine), kFinest * low}))
+                                   : 0;
     if (step <= 0) return {{low, low, static_cast<std::uint64_t>(total)}};
     const double first = std::floor(low / step);
     const int count = std::max(1, static_cast<int>(std::ceil(high / step) - first));

@@ -18,6 +18,8 @@ using spot::Summary;
 
 constexpr std::size_t kBar = 30;
 constexpr int kRows = 12;
+/// A distribution with more than this share in one row is not drawn.
+constexpr double kOneValue = 0.9;
 
 std::string days(double hours) { return format_duration(hours * kHour); }
 std::string dollars(Usd amount) { return dollar_words(amount / kUsd); }
@@ -116,6 +118,7 @@ std::string histogram(const std::string& title, std::vector<spot::HistogramBin> 
         most = std::max(most, static_cast<double>(b.count));
         total += static_cast<double>(b.count);
     }
+    if (most > kOneValue * total) return {};  // the quantiles say it all
     const double step = bins[0].to - bins[0].from;
     const int decimals = std::clamp(static_cast<int>(std::ceil(-std::log10(step))), 0, 6);
     const auto words = [&](double value) {

@@ -108,6 +108,12 @@ bool DefaultPolicy::may_launch(const View& view, const Standing& s, std::size_t 
     if (s.price == 0) return true;  // there is nothing else
     if (p.usd_per_hour >= s.price) return false;
     if (s.slack < 2 * view.restart + s.pause) return false;
+    return can_pay(view, s, pool);
+}
+
+/// Whether there is money for a launch in this pool that is lost at once.
+bool DefaultPolicy::can_pay(const View& view, const Standing& s, std::size_t pool) const {
+    const PoolView& p = view.pools[pool];
     const Seconds restart = whole_ticks(view.restart, view.tick);
     const double cost = (restart / kHour) * p.usd_per_hour * view.nodes + p.usd_per_move +
                         (fallback(view, false) / kHour) * s.price * view.nodes;
@@ -163,6 +169,8 @@ int DefaultPolicy::choose(const View& view, const Standing& s) {
         }
         if (pool.usd_per_hour >= s.price) continue;
         const bool can_launch = may_launch(view, s, i);
+        // whoever waits for a launch that cannot be paid for waits for nothing
+        if (!can_pay(view, s, i)) continue;
         if (!can_idle && !can_launch) continue;
         const Gain g = gain(view, s, i);
         if (can_launch && g.launch < least) {

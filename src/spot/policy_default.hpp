@@ -38,6 +38,7 @@ class DefaultPolicy final : public Policy {
     void keep_books(const View& view);
     Standing stand(const View& view) const;
     bool may_launch(const View& view, const Standing& s, std::size_t pool) const;
+    bool can_pay(const View& view, const Standing& s, std::size_t pool) const;
     bool may_idle(const View& view, const Standing& s) const;
     bool must_leave(const View& view, const Standing& s) const;
     Gain gain(const View& view, const Standing& s, std::size_t pool);
