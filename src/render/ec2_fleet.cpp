@@ -24,6 +24,20 @@ constexpr NameRule kRunName = {
     "https://docs.aws.amazon.com/AWSEC2/latest/APIReference/API_CreateLaunchTemplate.html, and 64 "
     "characters of the IAM role"};
 
+constexpr std::string_view kEncode =
+    R"py("""Puts user-data.sh into the launch templates: they carry it in base64."""
+
+import base64
+import json
+import pathlib
+
+script = base64.b64encode(pathlib.Path("user-data.sh").read_bytes()).decode()
+for path in sorted(pathlib.Path(".").glob("ec2.create-launch-template*.json")):
+    request = json.loads(path.read_text(encoding="utf-8"))
+    request["LaunchTemplateData"]["UserData"] = script
+    path.write_text(json.dumps(request, indent=2) + "\n", encoding="utf-8")
+)py";
+
 bool has_block(const Recipe& r) {
     return r.purchase == Purchase::capacity_block ||
            (r.purchase == Purchase::mixed && r.block_days.has_value());
@@ -87,6 +101,10 @@ void add_requests(Directory& out, const Recipe& r, const Ec2Run& run) {
         add(labelled("ec2.create-fleet", f), create_fleet(r, run, f));
     }
     out.add({"user-data.sh", run.user_data, true});
+    out.add({"encode.py",
+             "#!/usr/bin/env python3\n" + head_comment("#", r, Target::ec2_fleet) +
+                 std::string(kEncode),
+             true});
     Node profile = Node::map();
     profile.set("InstanceProfileName", run_role_name(run.name));
     profile.set("Tags", aws_tags(r, run.name));
@@ -117,6 +135,7 @@ std::vector<std::string> start_commands(const Directory& out, const Recipe& r, c
         send("ec2.purchase-capacity-block.json");
         c.push_back("# when the block has begun:");
     }
+    c.push_back("python3 encode.py   # user-data.sh with your values, into the launch template");
     for (const Fleet& f : fleets_of(r)) {
         send(labelled("ec2.create-launch-template", f));
         send(labelled("ec2.create-fleet", f));
@@ -152,9 +171,8 @@ std::vector<std::string> tear_down_commands(const Directory& out, const Recipe& 
 
 std::vector<std::string> notes(const Recipe& r, const Launch& launch, const Image& machine) {
     std::vector<std::string> n = {
-        "`user-data.sh` is what the launch template carries in base64: after a change of it, "
-        "encode "
-        "it again (`base64 -w0 user-data.sh`) and make a new template version.",
+        "`user-data.sh` is what the launch template carries in base64: `python3 encode.py` puts it "
+        "there again after a change.",
         "The log of a node is `/var/log/trainyard-run.log`. A node ends itself when the run is "
         "done; "
         "after a failure it stays, and is billed."};

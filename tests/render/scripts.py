@@ -6,6 +6,7 @@ usage: scripts.py --binary PATH
 """
 
 import argparse
+import base64
 import json
 import pathlib
 import subprocess
@@ -115,6 +116,23 @@ def user_data(check, binary, plan, prefix, own, ends_with):
         check.that(bool(ended) == (ends_with == 0), f"{what}: shut down {len(ended)} times after status {ends_with}")
 
 
+def encode(check, binary, plan):
+    """encode.py puts user-data.sh into the template: unchanged it changes nothing, changed it arrives whole."""
+    files = rendering.render(binary, plan, "ec2-fleet")[1]
+    name = "ec2.create-launch-template.json"
+    check.played += 1
+    with tempfile.TemporaryDirectory() as folder:
+        work = pathlib.Path(folder)
+        for file in (name, "encode.py", "user-data.sh"):
+            (work / file).write_text(files[file], encoding="utf-8")
+        subprocess.run([sys.executable, "encode.py"], cwd=work, check=True)
+        check.that((work / name).read_text(encoding="utf-8") == files[name], "encode.py changes what needs no change")
+        (work / "user-data.sh").write_text("#!/bin/bash\necho \u00e9\n", encoding="utf-8")
+        subprocess.run([sys.executable, "encode.py"], cwd=work, check=True)
+        data = json.loads((work / name).read_text(encoding="utf-8"))["LaunchTemplateData"]["UserData"]
+        check.that(base64.b64decode(data).decode() == "#!/bin/bash\necho \u00e9\n", "encode.py lost the change")
+
+
 def container(check, binary, plan, rank):
     code, files, said = rendering.render(binary, plan, "sagemaker")
     check.that(code == rendering.ANSWERED, f"sagemaker: exit {code}: {said}")
@@ -143,6 +161,7 @@ def main():
         user_data(check, binary, spot, prefix, own=1 + number % 4, ends_with=number % 3)
     user_data(check, binary, (CORPUS / "lora.json").read_bytes(), "one/node", own=1, ends_with=0)
     user_data(check, binary, (CORPUS / "trn1.json").read_bytes(), "neuron", own=2, ends_with=0)
+    encode(check, binary, spot)
     for rank in (0, 3):
         container(check, binary, spot, rank)
     print(f"{check.played} scripts played, {check.failures} failures")
