@@ -30,7 +30,7 @@ struct HttpHeader {
 struct HttpRequest {
     std::string method;  ///< "GET", "HEAD", "PUT", "POST", "DELETE"
     std::string url;     ///< as sent; whoever signs it has encoded it
-    std::vector<HttpHeader> headers;
+    std::vector<HttpHeader> headers = {};
     /// Sent with its length; must outlive the call. Ignored for GET and HEAD.
     std::string_view body = {};
     /// Wait for "100 Continue" (at most a second) before the body is sent: a refusal then costs a
@@ -42,13 +42,13 @@ struct HttpRequest {
     /// Largest body that HttpResponse::body may take, in bytes.
     std::size_t max_body = std::size_t{16} << 20U;
 
-    std::optional<HttpClock::time_point> deadline;  ///< of the whole transfer
+    std::optional<HttpClock::time_point> deadline = {};  ///< of the whole transfer
     std::chrono::milliseconds connect_timeout{10'000};
     /// Fewer than `low_speed` bytes a second for this long ends the transfer; 0: no such limit.
     std::chrono::seconds low_speed_time{30};
     long low_speed = 1024;
     bool use_proxy = true;
-    std::stop_token stop;
+    std::stop_token stop = {};
 };
 
 struct HttpResponse {
