@@ -23,6 +23,7 @@ struct Launch {
     int ranks_per_node = 1;            ///< processes that the launcher starts on a node
     std::vector<std::string> program;  ///< script and arguments, one word each, unquoted
     std::vector<File> files;           ///< beside the job script: a DeepSpeed JSON
+    std::string notice = "USR1";  ///< signal on which a rank saves and ends well; "": it cannot
     std::vector<std::string> expects;  ///< for the README: what the user's script has to do
 };
 

@@ -50,7 +50,12 @@ bool lists(std::string_view families, const std::string& family) {
 bool holds(std::string_view when, const Recipe& r) {
     if (when == "efa") return r.uses_efa();
     if (when == "node") return r.ranks_per_node() > 1;
-    TRAINYARD_ASSERT(when == "any", "env.csv: when is efa, node or any");
+    if (when == "tensor") {
+        const workload::Parallelism& p = r.training.parallel;
+        const bool fsdp = p.zero == workload::Zero::gradients || p.zero == workload::Zero::weights;
+        return (p.tensor > 1 || p.context > 1) && !fsdp;
+    }
+    TRAINYARD_ASSERT(when == "any", "env.csv: when is efa, node, tensor or any");
     return true;
 }
 

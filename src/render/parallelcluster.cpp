@@ -119,7 +119,7 @@ Node compute_resource(const Recipe& r) {
 Node queue(const Recipe& r, const S3Address& checkpoint) {
     Node n = Node::map();
     n.set("Name", kSlurmPartition).set("CapacityType", capacity_type(r.purchase));
-    n.set("JobExclusiveAllocation", true).set("Networking", networking(r));
+    n.set("JobExclusiveAllocation", r.jobs_per_node == 1).set("Networking", networking(r));
     n.set("ComputeSettings", storage(r)).set("Iam", buckets(checkpoint));
     n.set("ComputeResources", one(compute_resource(r)));
     return n;
@@ -148,25 +148,21 @@ Result<Directory> render_parallelcluster(const Recipe& recipe, const Options& op
                       "a Slurm queue has one capacity type, and a job runs in one queue",
                       "render --target ec2-fleet, or plan with --no-spot");
     }
-    auto name = job_name(kClusterName, recipe, options);
-    if (!name) return name.error();
-    auto checkpoint = checkpoint_address(options, *name);
-    if (!checkpoint) return checkpoint.error();
-    auto job = slurm_job(recipe, options, Target::parallelcluster, *name, *checkpoint);
+    auto job = slurm_job(recipe, options, Target::parallelcluster, kClusterName);
     if (!job) return job.error();
     Directory d;
-    for (File& f : *job) d.add(std::move(f));
-    d.add({"cluster.yaml", cluster_yaml(recipe, *checkpoint)});
+    for (File& f : job->files) d.add(std::move(f));
+    d.add({"cluster.yaml", cluster_yaml(recipe, job->checkpoint)});
     const std::string region = " --region " + shell_word(recipe.region);
     add_readme(d, recipe,
                {.target = Target::parallelcluster,
                 .tool = "AWS ParallelCluster " + version("parallelcluster").value,
                 .start = {"pip install aws-parallelcluster==" + version("parallelcluster").value,
-                          "pcluster create-cluster -n " + *name + " -c cluster.yaml" + region,
-                          "pcluster ssh -n " + *name + region + "   # then copy this directory",
+                          "pcluster create-cluster -n " + job->name + " -c cluster.yaml" + region,
+                          "pcluster ssh -n " + job->name + region + "   # then copy this directory",
                           "sbatch job.sbatch"},
-                .tear_down = {"pcluster delete-cluster -n " + *name + region},
-                .notes = {},
+                .tear_down = {"pcluster delete-cluster -n " + job->name + region},
+                .notes = slurm_notes(recipe, *job),
                 .more_per_hour = "the head node (" + recipe.head_node + ")"});
     return d;
 }

@@ -127,6 +127,9 @@ class YamlWriter {
             default: {
                 std::string s = doc::write_json(n);
                 s.pop_back();  // the newline
+                // "1e-04" is a string to YAML 1.1.
+                const std::size_t e = n.is(Node::Kind::number) ? s.find('e') : std::string::npos;
+                if (e != std::string::npos && s.find('.') == std::string::npos) s.insert(e, ".0");
                 return s;
             }
         }

@@ -58,6 +58,7 @@ struct Recipe {
     double params = 0;
     Tokens tokens;
     double steps = 0;  ///< optimizer steps in all
+    Seconds step_time;
     Bytes checkpoint;  ///< one full checkpoint, all ranks together
     Seconds checkpoint_interval;
     Bytes dataset;
