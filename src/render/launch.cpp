@@ -9,8 +9,11 @@
 namespace trainyard::render {
 
 long save_every(const Recipe& r) {
-    if (r.step_time <= Seconds{}) return 1;
-    return std::max(1L, std::lround(r.checkpoint_interval / r.step_time));
+    const Seconds step =
+        r.step_time > Seconds{} ? r.step_time : r.wall.expected / std::max(1.0, r.steps);
+    if (step <= Seconds{}) return 1;
+    const double steps = std::clamp(r.checkpoint_interval / step, 1.0, 1e9);
+    return std::lround(steps);
 }
 
 Error cannot_express(const Recipe& r, Framework f, std::string why, Framework nearest) {

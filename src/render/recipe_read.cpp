@@ -182,7 +182,7 @@ class Reading {
         recipe.nodes = degree(r, "nodes");
         recipe.jobs_per_node = degree_or(r, "jobs_per_node", 1);
         recipe.steps = number(r, "steps", out_, node);
-        recipe.step_time = number(r, "step_time_s", out_, node) * kSecond;
+        recipe.step_time = r.optional_number("step_time_s", kNotNegative).value_or(0) * kSecond;
         recipe.training = read_training(map_of(node, "training", out_), out_);
         offer(map_of(node, "offer", out_), recipe);
         head_node(node, recipe);
