@@ -1,6 +1,6 @@
 // NeuronX Distributed Training on Trainium: its orchestrator and a YAML of the plan.
 // Keys:
-// https://awsdocs-neuron.readthedocs-hosted.com/en/v2.29.0/libraries/nxd-training/general/config_overview.html
+// Keys: https://awsdocs-neuron.readthedocs-hosted.com/en/v2.29.0, nxd-training, config_overview
 
 #include <fmt/format.h>
 

@@ -299,8 +299,8 @@ std::string checkpoint_script(Framework framework) {
     std::string s(kCheckpoints);
     std::string_view latest = ": \"$1 is the newest directory\"";
     if (framework == Framework::megatron)
-        latest =
-            R"sh(echo "$((10#${1##*[!0-9]}))" >"$CHECKPOINT_DIR/latest_checkpointed_iteration.txt")sh";
+        latest = R"sh(local file=$CHECKPOINT_DIR/latest_checkpointed_iteration.txt
+    echo "$((10#${1##*[!0-9]}))" >"$file")sh";
     if (framework == Framework::deepspeed) latest = R"sh(echo "$1" >"$CHECKPOINT_DIR/latest")sh";
     s.replace(s.find(kMark), kMark.size(), latest);
     return s;
