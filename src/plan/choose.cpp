@@ -84,8 +84,11 @@ bool beaten(const Option& a, const Option& b, const Limits& l, const Assumptions
     // Independent runs cost nearly the same at every node count, and the fewest nodes are easiest
     // to get: for them speed must not cost anything.
     const double same = l.independent ? 1 : 1 + known.number("choice.same_price");
+    // On spot every further node must be found in the same zone: speed does not pay for that.
+    const bool larger_gang =
+        !is_guaranteed(b.offer.purchase) && b.candidate.nodes > a.candidate.nodes && !l.independent;
     const bool much_faster =
-        money <= same && time * (1 + known.number("choice.near_equal_time")) < 1;
+        !larger_gang && money <= same && time * (1 + known.number("choice.near_equal_time")) < 1;
     const bool cheaper = money * (1 + known.number("choice.near_equal")) < 1 && time <= 1;
     return much_faster || cheaper;
 }
@@ -167,6 +170,17 @@ std::string against_owned(const Option& rental, const Option& own) {
 
 }  // namespace
 
+std::string spot_doubt(const Option& o, const Limits& l, const Assumptions& a) {
+    const Offer& f = o.offer;
+    const int gang = o.candidate.nodes - f.base_nodes;
+    if (!l.independent && o.candidate.nodes > a.number("spot.gang_limit") && gang > 1)
+        return std::to_string(gang) + " spot nodes at once in one zone";
+    const std::string whose =
+        f.purchase == Purchase::mixed ? "the price of its spot part is " : "spot price is ";
+    if (f.stale && f.spot_stale) return whose + price_age(f.spot_source, f.spot_age_days);
+    return "no guarantee";
+}
+
 Choice choose(const std::vector<Option>& options, const Limits& l, const Assumptions& a) {
     if (options.empty()) return {Outcome::does_not_fit, std::nullopt, false};
     // Nobody gets more instances at once on spot than AWS sells in Capacity Blocks.
@@ -206,12 +220,9 @@ std::string why_lost(const Option& loser, const Option& winner, const Limits& l,
     if (!in_budget(loser, l, Edge::expected)) {
         return format_usd(to_usd(o.cost.expected) - *l.budget) + " over the budget";
     }
-    if (!is_guaranteed(o.purchase) && !is_safe(loser, l, a)) {
-        const bool gang = !l.independent && loser.candidate.nodes > a.number("spot.gang_limit");
-        if (gang) return std::to_string(loser.candidate.nodes) + " spot nodes at once in one zone";
-        if (o.stale) return "spot price is " + price_age(o.rate_source, o.price_age_days);
-        return "no guarantee";
-    }
+    // A winner that leans on spot itself has no such advantage.
+    if (!is_guaranteed(o.purchase) && !is_safe(loser, l, a) && is_safe(winner, l, a))
+        return (cost < 0.995 ? percent(1 - cost) + " less, but " : "") + spot_doubt(loser, l, a);
     if (!in_time(loser, l, Edge::high))
         return "up to " + format_duration(o.wall.high - l.deadline) + " late";
     if (!in_budget(loser, l, Edge::high))

@@ -21,14 +21,18 @@ Scaling scaling_of(const Request& request, const catalog::Catalog& catalog, cons
     const SearchResult r = search_type(request, catalog, a, *chosen.instance, sizes);
     if (r.candidates.empty()) return s;
     const Candidate& first = r.candidates.front();
-    const double base = first.training_time() / kSecond * first.devices();
+    const auto each = [](const Candidate& c) {
+        return c.prediction.tokens_per_second / kTokensPerSecond / c.devices();
+    };
     for (const Candidate& c : r.candidates) {
         ScalingPoint p;
         p.nodes = c.nodes;
         p.devices = c.devices();
         p.data_parallel = c.training.parallel.data * c.training.parallel.context;
         p.step = c.step;
-        p.efficiency = base / (c.training_time() / kSecond * c.devices());
+        p.global_batch = c.training.global_batch;
+        p.tokens_per_second = c.prediction.tokens_per_second;
+        p.efficiency = each(c) / each(first);
         p.communication_share = c.prediction.communication_share;
         p.mapping = describe_mapping(c.training);
         if (p.efficiency >= a.number("choice.knee_efficiency"))
@@ -41,6 +45,13 @@ Scaling scaling_of(const Request& request, const catalog::Catalog& catalog, cons
                    " ranks; this plan uses " + std::to_string(used) +
                    "; computed knee at this batch: " + std::to_string(s.knee_devices) +
                    " devices (" + percent(a.number("choice.knee_efficiency")) + " efficiency)";
+    const bool above = std::any_of(s.points.begin(), s.points.end(),
+                                   [](const ScalingPoint& p) { return p.efficiency > 1.005; });
+    if (above) {
+        s.dp_warning +=
+            "; above 100 %: with the state over more devices there is room for less "
+            "recomputation or a larger micro-batch";
+    }
     return s;
 }
 

@@ -95,6 +95,7 @@ class Steps {
         } else {
             raise_limits();
             less_work();
+            dare_spot();
         }
         if (out_.empty()) out_.emplace_back("trainyard catalog --sort memory-per-gpu");
         return std::move(out_);
@@ -161,6 +162,24 @@ class Steps {
             }
             if (changes.empty()) return;
             if (works(changed)) return offer(changes);
+        }
+    }
+
+    /// The budget that the cheapest way in time on spot takes, where it is less than the other.
+    void dare_spot() {
+        const auto& budget = found_.limits.budget;
+        const Option* best = nullptr;
+        for (const Option& o : found_.mine) {
+            const bool sold = o.candidate.nodes <= a_.number("block.max_total");
+            if (is_guaranteed(o.offer.purchase) || !sold || late(o) > 1) continue;
+            if (best == nullptr || o.offer.cost.high < best->offer.cost.high) best = &o;
+        }
+        if (best == nullptr || !budget || over(*best) <= 1) return;
+        for (double room = 1; room < 1.6; room *= 1.15) {
+            Request changed = request_;
+            const std::string value = dollars(room * (to_usd(best->offer.cost.high) / kUsd));
+            changed.job.budget = parse_usd(value);
+            if (works(changed)) return offer({{"budget", value}});
         }
     }
 

@@ -371,6 +371,10 @@ class Maker {
         for (const RateLine& l : t.lines) {
             const auto age = catalog::age_in_days(l.source.as_of, request_.today);
             if (age) o.price_age_days = std::max(o.price_age_days, *age);
+            if (l.label != "spot") continue;
+            o.spot_source = l.source;
+            o.spot_age_days = age.value_or(-1);
+            o.spot_stale = o.spot_age_days > a_.number("price.stale");
         }
         o.stale = o.price_age_days > a_.number("price.stale");
         const Course low = course(c_.band.low, 0, t);

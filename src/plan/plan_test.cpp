@@ -266,6 +266,87 @@ TEST(Plan, OnlySpotIsTightAndSaysSo) {
     for (const std::string& s : p.reasons) EXPECT_EQ(s.find("guaranteed"), std::string::npos) << s;
 }
 
+// The whole range meets both limits: "tight" must not be said without its reason.
+TEST(Plan, TightSaysWhy) {
+    Request r = main_job();
+    r.job.budget = 35'000 * kUsd;
+    const Plan spot = plan_of(r);
+    ASSERT_EQ(spot.outcome, Outcome::tight);
+    EXPECT_TRUE(spot.verdict.ends_with("; tight: spot promises no capacity")) << spot.verdict;
+    Request firm = main_job();
+    firm.job.spot = workload::SpotPolicy::forbidden;
+    const Plan whole = plan_of(firm);
+    ASSERT_TRUE(whole.chosen.has_value());
+    EXPECT_EQ(whole.verdict.find("tight"), std::string::npos);
+}
+
+// A refusal shows the spot way that the same question with more money would choose.
+TEST(Plan, ARefusalShowsTheSpotWayWithItsRisk) {
+    Request r = main_job();
+    r.job.deadline = 10 * kDay;
+    r.job.budget = 6'000 * kUsd;
+    const Plan p = plan_of(r);
+    ASSERT_FALSE(p.chosen.has_value()) << p.verdict;
+    ASSERT_TRUE(p.shortfall && p.shortfall->spot);
+    const Offer& spot = p.shortfall->spot->offer;
+    EXPECT_FALSE(is_guaranteed(spot.purchase));
+    EXPECT_LE(spot.wall.expected, *r.job.deadline);
+    bool row = false;
+    for (const Row& shown : p.rows)
+        row = row || shown.option.offer.cost.expected == spot.cost.expected;
+    EXPECT_TRUE(row);
+    bool said = false;
+    for (const std::string& s : p.shortfall->text)
+        said = said ||
+               (s.find("on spot") != std::string::npos && s.find("risk: ") != std::string::npos);
+    EXPECT_TRUE(said);
+    r.job.budget = 1.5 * to_usd(spot.cost.high);
+    EXPECT_TRUE(plan_of(r).chosen.has_value());
+}
+
+// A day is worth more than the dearer cluster costs: the reason is that worth, and both numbers of
+// the comparison have one base.
+TEST(Plan, TheWorthOfADayIsNamed) {
+    Request r = test::request(test::model("llama-3.1-8b"), 300e9);
+    r.value_per_day = 50'000 * kUsd;
+    const Plan p = plan_of(r);
+    ASSERT_TRUE(p.chosen.has_value());
+    ASSERT_FALSE(p.reasons.empty());
+    bool said = false;
+    for (const std::string& s : p.reasons)
+        said = said || s.find("$50,000 a day") != std::string::npos;
+    EXPECT_TRUE(said) << p.reasons.front();
+}
+
+// Sizes round the batch differently: speed is tokens a second.
+TEST(Plan, TheScalingCurveComparesTokensPerSecond) {
+    Request r = main_job();
+    r.detail = Detail::full;
+    const Plan p = plan_of(r);
+    ASSERT_TRUE(p.scaling && p.scaling->points.size() > 2);
+    const ScalingPoint& first = p.scaling->points.front();
+    for (const ScalingPoint& q : p.scaling->points) {
+        const double tokens = static_cast<double>(q.global_batch) * p.work.sequence;
+        EXPECT_NEAR(q.tokens_per_second / kTokensPerSecond, tokens / (q.step / kSecond),
+                    1e-6 * tokens);
+        EXPECT_NEAR(q.efficiency,
+                    q.tokens_per_second / first.tokens_per_second * first.devices / q.devices,
+                    1e-9);
+    }
+}
+
+TEST(Plan, NoOfferIsShownTwice) {
+    Request r = main_job();
+    r.job.instance = "p4d.24xlarge";
+    r.job.nodes = 5;
+    r.spot_preference = SpotPreference::always;
+    const Plan p = plan_of(r);
+    std::set<std::size_t> seen;
+    for (const Row& row : p.rows)
+        EXPECT_TRUE(seen.insert(row.option.number).second)
+            << describe_cluster(row.option.candidate);
+}
+
 TEST(Plan, TooLongASequenceIsItsOwnDiagnosis) {
     Request r = test::request(test::model("gpt2"), 10e9);
     r.job.sequence = 4096;

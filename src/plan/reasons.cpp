@@ -11,35 +11,62 @@
 namespace trainyard::plan {
 namespace {
 
+/// What the cheapest way is measured against: in time, as safe as the chosen one, no commitment.
+bool compares(const Context& x, const Option& o) {
+    if (is_guaranteed(x.chosen->offer.purchase) && !is_guaranteed(o.offer.purchase)) return false;
+    return is_safe(o, x.limits, x.assumptions) && !o.offer.commitment &&
+           o.offer.wall.expected <= x.limits.deadline;
+}
+
+std::string option_words(const Option& o) {
+    return describe_cluster(o.candidate) + " " + purchase_words(o.offer) + ", " +
+           money(o.offer.cost.expected) + " in " + format_duration(o.offer.wall.expected);
+}
+
+/// Something cheaper is in time too: what the difference buys.
+std::string dearer_words(const Context& x, const Option& least) {
+    const Option& mine = *x.chosen;
+    const double ratio =
+        to_usd(mine.offer.cost.expected) / std::max(to_usd(least.offer.cost.expected), 0.01 * kUsd);
+    std::string s = ratio < 1.005 ? "costs the same as the cheapest way ("
+                                  : "costs " + more(ratio) + " more than the cheapest way (";
+    s += option_words(least) + ")";
+    const Seconds sooner = least.offer.wall.expected - mine.offer.wall.expected;
+    if (x.limits.value_per_day && sooner > Seconds{}) {
+        const Usd worth = sooner / kDay * *x.limits.value_per_day;
+        return s + " and ends " + format_duration(sooner) + " sooner: at " +
+               format_usd(*x.limits.value_per_day) + " a day that is worth " + format_usd(worth);
+    }
+    const int fewer = least.candidate.nodes - mine.candidate.nodes;
+    std::string gain;
+    if (sooner > Seconds{}) gain = "ends " + format_duration(sooner) + " sooner";
+    if (fewer > 0)
+        gain += (gain.empty() ? "takes " : " and takes ") + plural(fewer, "node") + " less";
+    return gain.empty() ? s : s + " and " + gain;
+}
+
 void cheapest_reason(const Context& x, std::vector<Weighted>& out) {
-    const Option* next = nullptr;
-    const bool firm = is_guaranteed(x.chosen->offer.purchase);
+    const Option* next = nullptr;  // of another type
+    const Option* least = nullptr;
     for (const Option& o : x.options) {
-        if (firm && !is_guaranteed(o.offer.purchase)) continue;
-        if (o.candidate.instance == x.chosen->candidate.instance ||
-            !is_safe(o, x.limits, x.assumptions))
-            continue;
-        if (o.offer.commitment || o.offer.wall.expected > x.limits.deadline) continue;
-        if (next == nullptr || o.offer.cost.expected < next->offer.cost.expected) next = &o;
+        if (!compares(x, o)) continue;
+        const bool other = o.candidate.instance != x.chosen->candidate.instance;
+        if (least == nullptr || o.offer.cost.expected < least->offer.cost.expected) least = &o;
+        if (other && (next == nullptr || o.offer.cost.expected < next->offer.cost.expected))
+            next = &o;
+    }
+    if (least != nullptr && least->offer.cost.expected < x.chosen->offer.cost.expected) {
+        out.push_back({80, dearer_words(x, *least)});
+        return;
     }
     if (next == nullptr) return;
+    const bool firm = is_guaranteed(x.chosen->offer.purchase);
     const double ratio = to_usd(next->offer.cost.expected) /
                          std::max(to_usd(x.chosen->offer.cost.expected), 0.01 * kUsd);
-    const std::string other =
-        describe_cluster(next->candidate) + " " + purchase_words(next->offer) + ", " +
-        money(next->offer.cost.expected) + " in " + format_duration(next->offer.wall.expected);
-    if (ratio >= 1) {
-        out.push_back({80, std::string(firm ? "cheapest way on guaranteed capacity"
-                                            : "cheapest way, on spot") +
-                               ": the best other type, " + other + ", costs " +
-                               format_fixed((ratio - 1) * 100, ratio < 1.1 ? 1 : 0) + " % more"});
-    } else if (ratio > 0.995) {
-        out.push_back({80, "costs the same as the cheapest type (" + other +
-                               "), with fewer nodes or less time"});
-    } else {
-        out.push_back({80, "within " + percent(1 - ratio) + " of the cheapest type (" + other +
-                               "), with fewer nodes or less time"});
-    }
+    out.push_back(
+        {80, std::string(firm ? "cheapest way on guaranteed capacity" : "cheapest way, on spot") +
+                 ": the best other type, " + option_words(*next) + ", costs " +
+                 (ratio >= 3 ? times(ratio) + " as much" : more(ratio) + " more")});
 }
 
 /// What renting would take, for those who have machines.

@@ -186,6 +186,8 @@ Node shortfall(const Shortfall& s) {
     n.set("flop_needed", s.flop_needed).set("flop_affordable", s.flop_affordable);
     n.set("tokens_affordable", s.tokens_affordable).set("accelerator_hours", s.accelerator_hours);
     if (s.devices_needed) n.set("devices_needed", *s.devices_needed);
+    n.set("cheapest_is_late", s.cheapest_is_late);
+    if (s.spot) n.set("spot", option(*s.spot));
     n.set("text", strings(s.text));
     return n;
 }
@@ -195,6 +197,8 @@ Node scaling(const Scaling& s) {
     for (const ScalingPoint& p : s.points) {
         Node n = Node::map();
         n.set("nodes", p.nodes).set("devices", p.devices).set("step_time_s", p.step / kSecond);
+        n.set("global_batch", p.global_batch)
+            .set("tokens_per_s", p.tokens_per_second / kTokensPerSecond);
         n.set("efficiency", p.efficiency)
             .set("communication_share", p.communication_share)
             .set("mapping", p.mapping);

@@ -236,17 +236,18 @@ class Page {
 
     void scaling() {
         if (!p_.scaling || p_.scaling->points.empty()) return;
-        line("\n" + bold("Scaling at this global batch"));
+        line("\n" + bold("Scaling, the global batch rounded to each size"));
         for (const ScalingPoint& s : p_.scaling->points) {
             const std::string knee = s.devices == p_.scaling->knee_devices ? "  < knee" : "";
             line("  " + pad_left(std::to_string(s.devices), 6) + " devices " +
-                 pad_left(format_duration(s.step), 9) + pad_left(percent(s.efficiency), 7) +
-                 "  comm " + pad_left(percent(s.communication_share), 5) + "  " +
+                 pad_left(format_count(s.tokens_per_second / kTokensPerSecond), 7) + " tokens/s" +
+                 pad_left(percent(s.efficiency), 7) + "  comm " +
+                 pad_left(percent(s.communication_share), 5) + "  " +
                  pad_right(std::string(static_cast<std::size_t>(
-                                           std::lround(std::clamp(s.efficiency, 0.0, 1.1) * 20)),
+                                           std::lround(std::clamp(s.efficiency, 0.0, 1.1) * 15)),
                                        '#'),
-                           23) +
-                 clip(s.mapping, knee.empty() ? 30 : 22) + knee);
+                           17) +
+                 clip(s.mapping, knee.empty() ? 24 : 16) + knee);
         }
         line("  " + wrap(p_.scaling->dp_warning, kWidth - 2, 2));
     }

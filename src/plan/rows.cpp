@@ -121,6 +121,16 @@ void add_quoted(const Context& x, std::vector<const Option*>& out) {
         if (least == nullptr || o.offer.cost.expected < least->offer.cost.expected) least = &o;
         if (quick == nullptr || o.offer.wall.expected < quick->offer.wall.expected) quick = &o;
     }
+    const Option* spot = nullptr;
+    for (const Option& o : x.options) {
+        const bool sold = o.candidate.nodes <= x.assumptions.number("block.max_total");
+        const auto& named = x.request.job.instance;
+        if (is_guaranteed(o.offer.purchase) || !sold || !punctual(x, o)) continue;
+        if (named && o.candidate.instance->type != *named) continue;
+        if (x.request.job.nodes && o.candidate.nodes > *x.request.job.nodes) continue;
+        if (spot == nullptr || cheaper(&o, spot)) spot = &o;
+    }
+    if (spot != nullptr) out.push_back(spot);
     if (least != nullptr) out.push_back(least);
     if (quick != nullptr && quick != least) out.push_back(quick);
 }
@@ -131,7 +141,9 @@ std::vector<Row> rows_of(const Context& x) {
     std::vector<const Option*> picked;
     const auto add = [&](const Option* o) {
         if (o == nullptr || picked.size() >= kMaxRows) return;
-        if (std::find(picked.begin(), picked.end(), o) == picked.end()) picked.push_back(o);
+        // The chosen and the named option are copies of one of the list.
+        const auto same = [o](const Option* p) { return p->number == o->number; };
+        if (std::none_of(picked.begin(), picked.end(), same)) picked.push_back(o);
     };
     add(x.chosen);
     if (x.chosen != nullptr) {
@@ -158,12 +170,16 @@ std::vector<Row> rows_of(const Context& x) {
         Row row{*o, {}};
         if (x.chosen != nullptr && o != x.chosen) row.lost = lost_text(x, *o);
         if (x.chosen == nullptr) {
-            if (x.limits.budget) {
+            if (x.limits.budget && to_usd(o->offer.cost.expected) > *x.limits.budget) {
                 row.lost = times(to_usd(o->offer.cost.expected) / *x.limits.budget) + " the budget";
             }
             if (!punctual(x, *o)) {
                 row.lost += (row.lost.empty() ? "" : ", ") +
                             format_duration(o->offer.wall.expected - x.limits.deadline) + " late";
+            }
+            if (!is_safe(*o, x.limits, x.assumptions)) {
+                row.lost +=
+                    (row.lost.empty() ? "" : ", ") + spot_doubt(*o, x.limits, x.assumptions);
             }
         }
         rows.push_back(std::move(row));

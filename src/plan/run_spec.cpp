@@ -85,13 +85,14 @@ struct Speeds {
 /// nothing runs.
 Speeds speeds(const Scaling& scaling, int nodes) {
     std::vector<std::pair<int, double>> known;
-    Seconds full;
+    TokensPerSecond full;
     for (const ScalingPoint& p : scaling.points) {
-        if (p.nodes == nodes) full = p.step;
+        if (p.nodes == nodes) full = p.tokens_per_second;
     }
-    if (full <= Seconds{}) return {nodes, {}};
+    if (full <= TokensPerSecond{}) return {nodes, {}};
     for (const ScalingPoint& p : scaling.points) {
-        if (p.nodes <= nodes) known.emplace_back(p.nodes, std::min(1.0, full / p.step));
+        if (p.nodes <= nodes)
+            known.emplace_back(p.nodes, std::min(1.0, p.tokens_per_second / full));
     }
     std::sort(known.begin(), known.end());
     Speeds out{known.front().first, std::vector<double>(static_cast<std::size_t>(nodes), 1.0)};

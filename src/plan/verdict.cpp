@@ -6,6 +6,23 @@
 namespace trainyard::plan {
 namespace {
 
+/// Why it is no comfortable plan; empty if it is one.
+std::string tight_words(const Plan& p, const Option& o) {
+    if (p.outcome != Outcome::tight) return {};
+    std::string s;
+    if (p.deadline && o.offer.wall.high > *p.deadline) {
+        s = "the slow end of the range is " + format_duration(o.offer.wall.high - *p.deadline) +
+            " late";
+    }
+    if (p.budget && to_usd(o.offer.cost.high) > *p.budget) {
+        s += std::string(s.empty() ? "the dear end is " : " and ") +
+             format_usd(to_usd(o.offer.cost.high) - *p.budget) + " over the budget";
+    }
+    if (!s.empty()) return "; tight: " + s;
+    // The whole range meets the limits, but nobody promises the capacity.
+    return p.only_spot ? "; tight: spot promises no capacity" : "";
+}
+
 /// "Run on 4 of your 8 p4d.24xlarge (32 A100 40 GB): 22.1 to 26.4 d, $0".
 std::string own_verdict(const Plan& p, const Option& o) {
     const Candidate& c = o.candidate;
@@ -24,7 +41,7 @@ std::string own_verdict(const Plan& p, const Option& o) {
         return "No: " + format_usd(to_usd(o.offer.cost.expected) - *p.budget) +
                " over the budget on " + part + ", and renting is in the table";
     }
-    return p.outcome == Outcome::tight ? s + "; tight" : s;
+    return s + tight_words(p, o);
 }
 
 }  // namespace
@@ -34,7 +51,8 @@ std::string verdict_of(const Plan& p, const Assumptions& a, const std::string& r
         if (p.outcome == Outcome::does_not_fit) return "No: " + reason;
         std::string s = "No: not feasible as asked";
         if (p.shortfall && p.shortfall->cost_factor > 1)
-            s += ", " + times(p.shortfall->cost_factor) + " the budget";
+            s += ", " + times(p.shortfall->cost_factor) + " the budget" +
+                 (p.shortfall->cheapest_is_late ? " even without the deadline" : "");
         if (p.shortfall && p.shortfall->time_factor > 1 && p.deadline)
             s += ", " + format_duration((p.shortfall->time_factor - 1) * *p.deadline) +
                  " past the deadline";
@@ -60,7 +78,7 @@ std::string verdict_of(const Plan& p, const Assumptions& a, const std::string& r
         s = "No: " + format_duration(o.offer.wall.expected - *p.deadline) +
             " past the deadline; the nearest is " + what;
     }
-    if (p.outcome == Outcome::tight) s += "; tight";
+    s += tight_words(p, o);
     const int most_nodes = static_cast<int>(a.number("block.max_total"));
     if (o.candidate.nodes > most_nodes) {
         s += "; " + grouped(o.candidate.nodes) +

@@ -45,6 +45,10 @@ Choice choose(const std::vector<Option>& options, const Limits& limits, const As
 /// a fresh price.
 bool is_safe(const Option& o, const Limits& limits, const Assumptions& a);
 
+/// Why a verdict does not rest on an offer with spot in it: the size of the gang, or the age of the
+/// price.
+std::string spot_doubt(const Option& o, const Limits& limits, const Assumptions& a);
+
 /// One number that lost it against the winner.
 std::string why_lost(const Option& loser, const Option& winner, const Limits& limits,
                      const Assumptions& a);

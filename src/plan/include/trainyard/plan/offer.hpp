@@ -67,6 +67,9 @@ struct Offer {
     catalog::Provenance rate_source;
     int price_age_days = -1;  ///< -1: unknown
     bool stale = false;
+    catalog::Provenance spot_source;  ///< of the spot price in it, if there is one
+    int spot_age_days = -1;
+    bool spot_stale = false;
     TimeRange wall;
     MoneyRange cost;
     Bill bill;

@@ -35,13 +35,16 @@ struct Row {
     std::string lost;  ///< one number that lost it; empty for the chosen row
 };
 
-/// One point of the scaling curve of the chosen type, at a fixed global batch.
+/// One point of the scaling curve of the chosen type. The global batch is one wish, rounded to what
+/// each size divides, so tokens/s compare and step times do not.
 struct ScalingPoint {
     int nodes = 1;
     int devices = 1;
     int data_parallel = 1;
     Seconds step;
-    double efficiency = 1;  ///< against the smallest size that fits
+    int global_batch = 0;  ///< as near to the wish as this size can divide it
+    TokensPerSecond tokens_per_second;
+    double efficiency = 1;  ///< tokens/s and device against the smallest size that fits
     double communication_share = 0;
     std::string mapping;
 };
@@ -59,14 +62,16 @@ struct WhyNot {
 
 /// Numbers for a job that cannot be done as asked.
 struct Shortfall {
-    double cost_factor = 0;  ///< cheapest cost / budget
-    double time_factor = 0;  ///< fastest affordable time / deadline
+    double cost_factor = 0;         ///< cheapest cost / budget
+    bool cheapest_is_late = false;  ///< the cheapest way misses the deadline
+    double time_factor = 0;         ///< fastest affordable time / deadline
     std::optional<int> devices_needed;
     double tokens_affordable = 0;
     double flop_affordable = 0;
     double flop_needed = 0;
     double accelerator_hours = 0;
     MicroUsd cheapest;
+    std::optional<Option> spot;  ///< cheapest way in time that leans on spot, where one is cheaper
     std::vector<std::string> text;  ///< what would make it feasible
 };
 
