@@ -201,6 +201,12 @@ doc::Node simulate_json(const SimulateRequest& r, const Study& study, const Io& 
     Node same = Node::map();
     for (const auto& [name, as] : study.policies_same) same.set(name, as);
     root.set("policies_same", std::move(same));
+    if (study.bound) {
+        Node bound = Node::map();
+        bound.set("runs", static_cast<std::int64_t>(study.bound->runs));
+        bound.set("feasible", study.bound->feasible).set("mean_usd", study.bound->usd.mean);
+        root.set("clairvoyant", std::move(bound));
+    }
     if (study.best_on_traces)
         root.set("best_policy_on_median_trace", variants({*study.best_on_traces}, s).items()[0]);
     root.set("policies_refused", strings(study.policies_refused));

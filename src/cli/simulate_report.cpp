@@ -166,6 +166,11 @@ std::string policy_table(const SimulateRequest& r, const Study& study, const Io&
     if (study.policies_left_out > 0)
         out += fmt::format("  {} more are dearer: --policy LIST shows them\n",
                            study.policies_left_out);
+    if (study.bound) {
+        out += wrapped("  ", fmt::format("Whoever knew every drop in advance would pay {} at "
+                                         "least (mean of {} runs).",
+                                         dollar_words(study.bound->usd.mean), study.bound->runs));
+    }
     if (!study.policies_same.empty()) {
         std::vector<std::string> same;
         for (const auto& [name, as] : study.policies_same)

@@ -25,6 +25,7 @@ constexpr double kSameCost = 1.10;
 constexpr std::size_t kStressed = 4;
 /// Of the search for a run near the median.
 constexpr std::uint64_t kSampleTries = 200;
+constexpr std::uint64_t kBoundRuns = 200;
 
 /// Plays one thing after the other and reports one share for all.
 class Player {
@@ -268,6 +269,18 @@ void play_policies(const SimulateRequest& r, Player& player, Study& study) {
     stress_best(r, player, study);
 }
 
+/// The first runs are enough: the bound is for comparison, and slow.
+void play_bound(const SimulateRequest& r, const StudyHooks& hooks, Study& study) {
+    const RunSpec spec = spec_for(r, "default");
+    if (!spec.deadline || spec.min_nodes < spec.nodes || !has(spec, spot::Purchase::spot)) return;
+    spot::SimulateOptions options;
+    options.runs = std::min<std::uint64_t>(r.runs, kBoundRuns);
+    options.seed = r.seed;
+    options.stop = hooks.stop;
+    const auto bound = spot::clairvoyant(spec, options);
+    if (bound && bound->runs == options.runs && bound->feasible > 0) study.bound = *bound;
+}
+
 void play_cadences(const SimulateRequest& r, Player& player, Study& study) {
     const std::string own = cadence_of(r.input.run.spec.checkpoints).name;
     std::vector<std::string> names(std::begin(kCadences), std::end(kCadences));
@@ -347,6 +360,7 @@ Result<Study> make_study(const SimulateRequest& request, const StudyHooks& hooks
     if (!study.main.partial) {
         if (request.compare) {
             play_policies(request, player, study);
+            play_bound(request, hooks, study);
             play_cadences(request, player, study);
         }
         if (auto error = play_changes(rules, policy, player, study.rules)) return *error;

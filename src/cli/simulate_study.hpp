@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "simulate_options.hpp"
+#include "trainyard/spot/clairvoyant.hpp"
 #include "trainyard/spot/simulate.hpp"
 
 namespace trainyard::cli {
@@ -54,6 +55,9 @@ struct Study {
     /// published trace.
     std::optional<Variant> best_on_traces;
     std::vector<std::string> policies_refused;  ///< "name: why"
+    /// What one who knew every drop and return in advance would pay at least, without the plan's
+    /// commitments; not for elastic jobs, and not without a deadline.
+    std::optional<spot::Bound> bound;
     std::vector<CadenceRow> cadences;
     std::vector<Variant> rules;
     std::vector<Variant> what_ifs;

@@ -153,38 +153,45 @@ Gain DefaultPolicy::gain(const View& view, const Standing& s, std::size_t pool) 
 
 /// The spot pool to launch in, -1 to hold nothing, -2 for on-demand.
 int DefaultPolicy::choose(const View& view, const Standing& s) {
+    if (s.price == 0) return cheapest_there(view);
+    // In dollars over on-demand from now on, per node: pools may differ in their steps.
+    double launch = 0;
+    double idle = 0;
     int best = kOnDemand;
-    double least = -1e-9;
     const bool can_idle = may_idle(view, s);
-    const Seconds work = view.work - view.done;
     for (std::size_t i = 0; i < view.pools.size(); ++i) {
         const PoolView& pool = view.pools[i];
-        if (pool.purchase != Purchase::spot) continue;
-        if (s.price == 0) {  // no way out: what is there, the cheapest
-            if (!is_up(view, i)) continue;
-            if (best >= 0 && pool.usd_per_hour >= least) continue;
-            least = pool.usd_per_hour;
-            best = static_cast<int>(i);
-            continue;
-        }
-        if (pool.usd_per_hour >= s.price) continue;
-        const bool can_launch = may_launch(view, s, i);
+        if (pool.purchase != Purchase::spot || pool.usd_per_hour >= s.price) continue;
         // whoever waits for a launch that cannot be paid for waits for nothing
         if (!can_pay(view, s, i)) continue;
+        const bool can_launch = may_launch(view, s, i);
         if (!can_idle && !can_launch) continue;
         const Gain g = gain(view, s, i);
-        if (can_launch && g.launch < least) {
-            least = g.launch;
+        const double step = s.price * (tables_[i]->grid().step / kHour);
+        if (can_idle) idle = std::min(idle, g.idle * step);
+        if (can_launch && g.launch * step < launch - 1e-9) {
+            launch = g.launch * step;
             best = static_cast<int>(i);
         }
-        // Spot that is there is not left for the hope of better spot unless that saves something.
-        const double hope = best < 0 ? 0 : kWorthWaiting * (work / tables_[i]->grid().step);
-        if (can_idle && g.idle < least - hope) {
-            least = g.idle;
-            best = kNothing;
-        }
     }
-    return best == kOnDemand && s.price == 0 ? kNothing : best;
+    // Spot that is there is not left for the hope of better spot unless that saves something.
+    const double hope =
+        best == kOnDemand ? 1e-9 : kWorthWaiting * s.price * ((view.work - view.done) / kHour);
+    return idle < launch - hope ? kNothing : best;
+}
+
+/// Without on-demand there is no way out: what is there, the cheapest.
+int DefaultPolicy::cheapest_there(const View& view) {
+    int best = kNothing;
+    for (std::size_t i = 0; i < view.pools.size(); ++i) {
+        const PoolView& pool = view.pools[i];
+        if (pool.purchase != Purchase::spot || !is_up(view, i)) continue;
+        if (best >= 0 &&
+            pool.usd_per_hour >= view.pools[static_cast<std::size_t>(best)].usd_per_hour)
+            continue;
+        best = static_cast<int>(i);
+    }
+    return best;
 }
 
 void DefaultPolicy::decide(const View& view, Decision& decision) {

@@ -33,6 +33,7 @@ class DefaultPolicy final : public Policy {
     };
 
     static double on_demand_price(const View& view);
+    static int cheapest_there(const View& view);
     static bool is_up(const View& view, std::size_t pool);
     static Seconds fallback(const View& view, bool is_on_demand);
     void keep_books(const View& view);

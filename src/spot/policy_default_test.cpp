@@ -98,6 +98,55 @@ TEST(DefaultPolicy, AShortJobDoesNotWaitForBetterSpot) {
     EXPECT_EQ(s->meets_deadline, 1);
 }
 
+/// Twenty hours of work on one node, started in 5 minutes, spot at a third of on-demand.
+RunSpec fleet_run(std::vector<Pool> pools) {
+    RunSpec spec = run_of(20 * kHour, 1);
+    spec.start = {240 * kSecond, 0 * kSecond, 60 * kSecond};
+    spec.checkpoints.interval = 1 * kHour;
+    spec.checkpoints.blocking = spec.checkpoints.persist = 10 * kSecond;
+    spec.checkpoints.restore_s3 = 30 * kSecond;
+    spec.pools = std::move(pools);
+    return spec;
+}
+Summary played(const RunSpec& spec, std::string_view policy) {
+    SimulateOptions options;
+    options.runs = 100;
+    const auto s = simulate(spec, policy, options);
+    EXPECT_TRUE(s.has_value());
+    return s ? *s : Summary{};
+}
+
+// Three zones are each there half the time: one of them seven times in eight, so that nearly all
+// work is done on spot and hardly any time is waited.
+TEST(DefaultPolicy, ManyZonesAreUsedAsTheyCome) {
+    const Pool zone = spot_pool(10, {6 * kHour, 0.8}, {6 * kHour, 0.8});
+    RunSpec spec = fleet_run({zone, zone, zone, on_demand_pool(30)});
+    spec.deadline = 40 * kHour;
+    const Summary many = played(spec, "default");
+    EXPECT_EQ(many.meets_deadline, 1);
+    EXPECT_LT(many.on_demand_share, 0.15);
+    spec.pools = {zone, on_demand_pool(30)};
+    EXPECT_LT(many.usd.mean, played(spec, "default").usd.mean);
+}
+
+// Nothing presses: no deadline. Spot is there nine hours in ten.
+TEST(DefaultPolicy, WithoutADeadlineItStaysOnSpot) {
+    const Summary s = played(
+        fleet_run({spot_pool(10, {9 * kHour, 1}, {1 * kHour, 1}), on_demand_pool(30)}), "default");
+    EXPECT_EQ(s.finished, 1);
+    EXPECT_LT(s.usd.mean, 0.5 * 20 * 30);
+}
+
+// There is nothing else: it takes what it gets, as spot_only does, late or not.
+TEST(DefaultPolicy, WithoutOnDemandItTakesWhatThereIs) {
+    RunSpec spec = fleet_run({spot_pool(10, {3 * kHour, 1}, {3 * kHour, 1})});
+    spec.deadline = 30 * kHour;
+    const Summary s = played(spec, "default");
+    EXPECT_EQ(s.finished, 1);
+    EXPECT_EQ(s.on_demand_share, 0);
+    EXPECT_NEAR(s.hours.mean, played(spec, "spot_only").hours.mean, 0.5);
+}
+
 // Zone by zone with a prior fitted on the other six: mean cost over that of one who knows the
 // trace. Limits are the measured figures, rounded up; docs/model/spot-policy.md.
 TEST(DefaultPolicy, LeaveOneZoneOut) {
