@@ -1,0 +1,194 @@
+// trainyard store put|get|ls|verify|prune|watch: the table, and opening a store.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "command_store_parts.hpp"
+#include "trainyard/aws/credentials.hpp"
+#include "trainyard/aws/s3.hpp"
+#include "trainyard/base/text.hpp"
+#include "trainyard/store/directory_store.hpp"
+#include "trainyard/sys/environment.hpp"
+#include "version.hpp"
+
+namespace trainyard::cli {
+
+namespace {
+
+struct Action {
+    std::string_view name;
+    std::size_t places;  ///< paths it takes
+    Result<Outcome> (*run)(const Args& args, Io& io);
+};
+constexpr Action kActions[] = {{"put", 2, run_store_put},     {"get", 2, run_store_get},
+                               {"ls", 1, run_store_ls},       {"verify", 1, run_store_verify},
+                               {"prune", 1, run_store_prune}, {"watch", 2, run_store_watch}};
+
+Result<Outcome> run_store(const Args& args, Io& io) {
+    const std::string action = args.text("action");
+    std::vector<std::string> names;
+    for (const Action& known : kActions) {
+        names.emplace_back(known.name);
+        if (known.name != action) continue;
+        if (args.list("place").size() != known.places) {
+            return Error{ErrorKind::usage,
+                         {{.where = {"trainyard store", 0, 0},
+                           .what = fmt::format("{} takes {}", action,
+                                               known.places == 1 ? "a store" : "two places"),
+                           .why = {},
+                           .fix = "see trainyard store --help"}}};
+        }
+        return known.run(args, io);
+    }
+    const auto near = nearest(action, names);
+    return Error{ErrorKind::usage,
+                 {{.where = {"trainyard store", 0, 0},
+                   .what = "\"" + printable(action, 60) +
+                           "\" is not one of put, get, ls, verify, prune, watch",
+                   .why = {},
+                   .fix = near ? "did you mean " + *near + "?" : "trainyard store ls STORE"}}};
+}
+
+Result<std::shared_ptr<aws::CredentialSource>> credentials() {
+    const auto key = sys::get_env("AWS_ACCESS_KEY_ID");
+    const auto secret = sys::get_env("AWS_SECRET_ACCESS_KEY");
+    if (!key || !secret) {
+        return Error{ErrorKind::world,
+                     {{.where = {"credentials", 0, 0},
+                       .what = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set",
+                       .why = {},
+                       .fix = "eval \"$(aws configure export-credentials --format env)\""}}};
+    }
+    return aws::fixed_credentials(
+        {*key, *secret, sys::get_env("AWS_SESSION_TOKEN").value_or(""), {}});
+}
+
+/// "s3://bucket/some/prefix" as the bucket and "some/prefix/".
+Result<std::unique_ptr<aws::ObjectStore>> open_bucket(const Args& args, std::string_view where,
+                                                      std::string& prefix) {
+    const std::size_t slash = where.find('/');
+    aws::S3Settings settings;
+    settings.bucket = std::string(where.substr(0, slash));
+    if (slash != std::string_view::npos) prefix = std::string(where.substr(slash + 1));
+    while (prefix.ends_with('/')) prefix.pop_back();
+    if (!prefix.empty()) prefix += "/";
+    settings.endpoint = args.text("endpoint-url");
+    if (settings.endpoint.empty()) {
+        settings.endpoint = sys::get_env("AWS_ENDPOINT_URL_S3")
+                                .value_or(sys::get_env("AWS_ENDPOINT_URL").value_or(""));
+    }
+    settings.region = args.optional("region").value_or(
+        sys::get_env("AWS_REGION")
+            .value_or(sys::get_env("AWS_DEFAULT_REGION").value_or("us-east-1")));
+    auto source = credentials();
+    if (!source) return source.error();
+    return aws::open_s3(std::move(settings), *source);
+}
+
+Option option(std::string name, std::string value, std::string help, std::string fallback = {}) {
+    Option made;
+    made.name = std::move(name);
+    made.value_name = std::move(value);
+    made.help = std::move(help);
+    made.fallback = std::move(fallback);
+    if (made.value_name.empty()) made.kind = Option::Kind::flag;
+    return made;
+}
+
+std::vector<Option> options() {
+    return {
+        option("json", "", "print JSON, schema trainyard.store-ACTION"),
+        option("step", "N",
+               "put: the step, if the directory's name has none; get, verify: this one"),
+        option("node", "I", "put: this node, from 0", "0"),
+        option("nodes", "N", "put: nodes that put parts of one checkpoint", "1"),
+        option(
+            "attempt", "WORD",
+            "put: the same on all nodes, another for each start of the job; needed with --nodes"),
+        option("marker", "FILE", "a file that the job writes last"),
+        option("quiet-period", "TIME",
+               "unchanged for so long, a layout without an end mark counts as complete", "30s"),
+        option("ranks", "N", "processes that write files of their own"),
+        option("as-is", "", "put: do not ask whether it is complete"),
+        option("keep-last", "N", "prune, watch: keep the newest N"),
+        option("keep-within", "TIME", "prune, watch: keep what is younger"),
+        option("keep-every", "STEPS", "prune, watch: keep steps that this divides"),
+        option("keep-verified", "K", "prune, watch: never remove the newest K verified", "1"),
+        option("dry-run", "", "prune: say what would go"),
+        option("interval", "TIME", "watch: time between looks", "5s"),
+        option("once", "", "watch: one look, then end"),
+        option("jobs", "N", "transfers at a time", "8"),
+        option("part-size", "SIZE", "of large files, grown where a store allows few parts",
+               "16MiB"),
+        option("endpoint-url", "URL", "an S3-compatible server; AWS_ENDPOINT_URL_S3"),
+        option("region", "NAME", "of the bucket; AWS_REGION")};
+}
+
+}  // namespace
+
+Error store_mistake(std::string where, std::string what, std::string fix) {
+    return bad_input(Diagnostic{.where = {std::move(where), 0, 0},
+                                .what = std::move(what),
+                                .why = {},
+                                .fix = std::move(fix)});
+}
+
+Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::string& where, Io& io) {
+    Args::Mistakes mistakes;
+    const auto jobs = args.integer("jobs", 1, 1024, mistakes);
+    const auto part = args.bytes("part-size", mistakes);
+    if (!mistakes.empty()) return bad_input(std::move(mistakes));
+    auto open = std::make_unique<OpenStore>();
+    open->name = where;
+    store::RepositorySettings settings;
+    constexpr std::string_view kS3 = "s3://";
+    if (where.starts_with(kS3)) {
+        auto bucket = open_bucket(args, where.substr(kS3.size()), settings.prefix);
+        if (!bucket) return bucket.error();
+        open->objects = std::move(*bucket);
+    } else {
+        open->objects = store::open_directory(sys::real_env(), where);
+    }
+    settings.jobs = *jobs;
+    settings.part_size = static_cast<std::uint64_t>(*part / kByte);
+    settings.created_by = "trainyard " + std::string(kVersion);
+    settings.stop = open->stop.get_token();
+    settings.warn = [&io](const Diagnostic& d) { io.report({d}); };
+    open->bar = std::make_unique<ProgressBar>(io.err, sys::is_terminal(sys::Stream::err));
+    settings.progress = [bar = open->bar.get()](std::uint64_t done, std::uint64_t total) {
+        if (total > 0) bar->show(static_cast<double>(done) / static_cast<double>(total));
+    };
+    open->repository =
+        std::make_unique<store::Repository>(sys::real_env(), *open->objects, std::move(settings));
+    return open;
+}
+
+Command store_command() {
+    Command command;
+    command.name = "store";
+    command.summary = "Checkpoints that are either whole in S3 or a directory, or not there at all";
+    command.description =
+        "Actions: put DIR STORE sends a checkpoint once it is complete; get STORE DIR restores the "
+        "newest sound one; ls STORE lists; verify STORE reads all of one back; prune STORE removes "
+        "by rules; watch DIR STORE puts each new checkpoint below DIR. STORE is a directory or "
+        "s3://BUCKET/PREFIX. Layouts and rules: docs/reference/store.md.";
+    command.examples = {
+        {"trainyard store put run/step_1000 s3://my-bucket/run-7", "safe once this returns"},
+        {"trainyard store get s3://my-bucket/run-7 run/restored", "the newest whole checkpoint"},
+        {"trainyard store watch run /shared/checkpoints --keep-last 3",
+         "each new checkpoint as soon as it is complete"},
+        {"trainyard store prune /shared/checkpoints --keep-last 3 --keep-every 10000 --dry-run",
+         "what would go"}};
+    command.options = options();
+    command.positionals = {
+        {.name = "action", .help = "put, get, ls, verify, prune or watch", .min = 1, .max = 1},
+        {.name = "place",
+         .help = "the store, and the directory it goes to or comes from",
+         .min = 1,
+         .max = 2}};
+    command.run = run_store;
+    return command;
+}
+
+}  // namespace trainyard::cli
