@@ -1,5 +1,4 @@
 // NeuronX Distributed Training on Trainium: its orchestrator and a YAML of the plan.
-// Keys:
 // Keys: https://awsdocs-neuron.readthedocs-hosted.com/en/v2.29.0, nxd-training, config_overview
 
 #include <fmt/format.h>

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include <cmath>
+
 #include "launch.hpp"
 #include "ledger.hpp"
 #include "placeholders.hpp"
@@ -71,14 +73,20 @@ Node networking(const Recipe& r) {
     return n;
 }
 
+/// Without local NVMe checkpoints lie on the root volume: two of the node's part beside the system.
+int root_gb(const Recipe& r) {
+    if (r.instance.local_nvme || r.lustre) return kRootGb;
+    return kRootGb + static_cast<int>(std::ceil(2 * r.checkpoint / r.nodes / kGB));
+}
+
 Node storage(const Recipe& r) {
     Node root = Node::map();
-    root.set("Size", kRootGb).set("VolumeType", "gp3");
+    root.set("Size", root_gb(r)).set("VolumeType", "gp3");
     Node local = Node::map();
     local.set("RootVolume", std::move(root));
     if (r.instance.local_nvme) {
         Node scratch = Node::map();
-        scratch.set("MountDir", "/scratch");
+        scratch.set("MountDir", kScratch);
         local.set("EphemeralVolume", std::move(scratch));
     }
     Node n = Node::map();
@@ -116,54 +124,185 @@ Node compute_resource(const Recipe& r) {
     return n;
 }
 
+Node gpu_check() {
+    Node gpu = Node::map();
+    gpu.set("Enabled", true);
+    Node n = Node::map();
+    n.set("#", "DCGM looks at a node before a job starts on it");
+    n.set("Gpu", std::move(gpu));
+    return n;
+}
+
+Node neuron_setup(const S3Address& checkpoint) {
+    Node script = Node::map();
+    script.set("Script", checkpoint.text() + "/setup/neuron.sh");
+    Node n = Node::map();
+    n.set("OnNodeConfigured", std::move(script));
+    return n;
+}
+
 Node queue(const Recipe& r, const S3Address& checkpoint) {
     Node n = Node::map();
     n.set("Name", kSlurmPartition).set("CapacityType", capacity_type(r.purchase));
     n.set("JobExclusiveAllocation", r.jobs_per_node == 1).set("Networking", networking(r));
     n.set("ComputeSettings", storage(r)).set("Iam", buckets(checkpoint));
+    if (r.is_trainium()) {
+        n.set("CustomActions", neuron_setup(checkpoint));
+    } else {
+        n.set("HealthChecks", gpu_check());
+    }
     n.set("ComputeResources", one(compute_resource(r)));
     return n;
 }
 
-std::string cluster_yaml(const Recipe& r, const S3Address& checkpoint) {
+Node association(std::string_view name, const std::string& s3, std::string_view place,
+                 bool writes) {
+    Node n = Node::map();
+    n.set("Name", name).set("DataRepositoryPath", s3).set("FileSystemPath", place);
+    Node events = Node::list();
+    events.append(text("NEW")).append(text("CHANGED"));
+    if (writes) {
+        n.set("#", "no DELETED: pruning a checkpoint here must not delete the copy in S3");
+        n.set("AutoExportPolicy", std::move(events));
+    } else {
+        n.set("AutoImportPolicy", std::move(events.append(text("DELETED"))));
+    }
+    return n;
+}
+
+/// 1200 GiB or a multiple of 2400 (PERSISTENT_2 on SSD).
+/// https://docs.aws.amazon.com/fsx/latest/LustreGuide/managing-storage-capacity.html
+int lustre_gib(Bytes wanted) {
+    if (wanted <= 1200 * kGiB) return 1200;
+    return static_cast<int>(std::ceil(wanted / kGiB / 2400)) * 2400;
+}
+
+Node shared_storage(const Recipe& r, const SlurmJob& job) {
+    Node associations = Node::list();
+    associations.append(association(
+        "data", "s3://" + std::string(kDataBucket.value) + "/" + job.name, "/data", false));
+    associations.append(
+        association("checkpoints", job.checkpoint.text(), "/checkpoints/" + job.name, true));
+    Node settings = Node::map();
+    settings.set("StorageCapacity", lustre_gib(*r.lustre)).set("DeploymentType", "PERSISTENT_2");
+    settings.set("PerUnitStorageThroughput", 125).set("DataCompressionType", "LZ4");
+    settings.set("#", "what is in it is in S3 too, but only once it was exported: see README.md");
+    settings.set("DeletionPolicy", "Retain");
+    settings.set("DataRepositoryAssociations", std::move(associations));
+    Node n = Node::map();
+    n.set("Name", "fsx").set("StorageType", "FsxLustre").set("MountDir", kLustre);
+    n.set("FsxLustreSettings", std::move(settings));
+    return one(std::move(n));
+}
+
+/// https://awsdocs-neuron.readthedocs-hosted.com/en/latest/setup/index.html
+constexpr std::string_view kNeuron = R"sh(
+# Runs once on each Trainium node, as root: driver, collectives and tools of the Neuron SDK.
+set -euo pipefail
+source /etc/os-release
+install -d /etc/apt/keyrings
+curl -fsSL https://apt.repos.neuron.amazonaws.com/GPG-PUB-KEY-AMAZON-AWS-NEURON.PUB |
+    gpg --dearmor -o /etc/apt/keyrings/neuron.gpg
+echo "deb [signed-by=/etc/apt/keyrings/neuron.gpg] https://apt.repos.neuron.amazonaws.com" \
+    "$VERSION_CODENAME main" >/etc/apt/sources.list.d/neuron.list
+apt-get update
+apt-get install -y "linux-headers-$(uname -r)" aws-neuronx-dkms aws-neuronx-collectives \
+    aws-neuronx-runtime-lib aws-neuronx-tools
+)sh";
+
+std::string cluster_yaml(const Recipe& r, const SlurmJob& job) {
     Node image = Node::map();
-    image.set("Os", version("parallelcluster.os").value);
+    image.set("Os",
+              version(r.is_trainium() ? "parallelcluster.os.neuron" : "parallelcluster.os").value);
     Node settings = Node::map();
     settings.set("#", "minutes until an idle node is given back");
     settings.set("ScaledownIdletime", 10);
     Node scheduling = Node::map();
     scheduling.set("Scheduler", "slurm").set("SlurmSettings", std::move(settings));
-    scheduling.set("SlurmQueues", one(queue(r, checkpoint)));
+    scheduling.set("SlurmQueues", one(queue(r, job.checkpoint)));
     Node root = Node::map();
     root.set("Region", r.region).set("Image", std::move(image));
     root.set("HeadNode", head_node(r)).set("Scheduling", std::move(scheduling));
+    if (r.lustre) root.set("SharedStorage", shared_storage(r, job));
     return head_comment("#", r, Target::parallelcluster) + write_yaml(root);
 }
 
-}  // namespace
-
-Result<Directory> render_parallelcluster(const Recipe& recipe, const Options& options) {
+/// What neither the images nor a queue of ParallelCluster can do.
+std::optional<Error> mistake(const Recipe& recipe) {
+    const std::string& architecture = recipe.accelerator.architecture;
+    const bool old = architecture.find("Volta") != std::string::npos ||
+                     architecture.find("Kepler") != std::string::npos ||
+                     architecture.find("Maxwell") != std::string::npos;
+    if (old) {
+        return refuse(recipe, recipe.instance.type + " is too old for ParallelCluster's images",
+                      architecture + " has no driver " + version("parallelcluster.driver").value,
+                      "render --target ec2-fleet with an image of your own");
+    }
     if (recipe.purchase == Purchase::mixed) {
         return refuse(recipe, "a gang on mixed capacity is not for ParallelCluster",
                       "a Slurm queue has one capacity type, and a job runs in one queue",
                       "render --target ec2-fleet, or plan with --no-spot");
     }
+    return std::nullopt;
+}
+
+/// Nothing of these names is the user's: a name holds letters, digits and '-', a bucket less.
+std::vector<std::string> start_commands(const Recipe& r, const SlurmJob& job,
+                                        const std::string& region) {
+    std::vector<std::string> c = {"pip install aws-parallelcluster==" +
+                                  version("parallelcluster").value};
+    if (r.is_trainium())
+        c.push_back("aws s3 cp neuron.sh " +
+                    shell_word(job.checkpoint.text() + "/setup/neuron.sh"));
+    c.push_back("pcluster create-cluster -n " + job.name + " -c cluster.yaml" + region);
+    c.push_back("pcluster describe-cluster -n " + job.name + region + "   # until CREATE_COMPLETE");
+    c.push_back("pcluster ssh -n " + job.name + region + "   # with a copy of this directory");
+    c.push_back("sbatch job.sbatch");
+    return c;
+}
+
+std::vector<std::string> tear_down(const Recipe& r, const SlurmJob& job,
+                                   const std::string& region) {
+    std::vector<std::string> c;
+    if (r.lustre)
+        c.push_back("aws fsx describe-data-repository-tasks" + region +
+                    "   # all exports done? then the file system may go");
+    c.push_back("pcluster delete-cluster -n " + job.name + region);
+    if (r.lustre) c.push_back("aws fsx delete-file-system --file-system-id ID" + region);
+    if (r.purchase == Purchase::capacity_block)
+        c.push_back("# the Capacity Block ends by itself; it cannot be cancelled");
+    return c;
+}
+
+}  // namespace
+
+Result<Directory> render_parallelcluster(const Recipe& recipe, const Options& options) {
+    if (auto wrong = mistake(recipe)) return *std::move(wrong);
     auto job = slurm_job(recipe, options, Target::parallelcluster, kClusterName);
     if (!job) return job.error();
     Directory d;
     for (File& f : job->files) d.add(std::move(f));
-    d.add({"cluster.yaml", cluster_yaml(recipe, job->checkpoint)});
+    d.add({"cluster.yaml", cluster_yaml(recipe, *job)});
+    if (recipe.is_trainium()) {
+        d.add({"neuron.sh",
+               "#!/bin/bash\n" + head_comment("#", recipe, Target::parallelcluster) +
+                   std::string(kNeuron),
+               true});
+    }
     const std::string region = " --region " + shell_word(recipe.region);
+    std::vector<std::string> notes = slurm_notes(recipe, *job);
+    if (recipe.purchase == Purchase::commitment)
+        notes.push_back(
+            "Instances launch on demand; your commitment pays for them. To hold the "
+            "capacity too, add `CapacityReservationTarget` to the compute resource.");
     add_readme(d, recipe,
                {.target = Target::parallelcluster,
                 .tool = "AWS ParallelCluster " + version("parallelcluster").value,
-                .start = {"pip install aws-parallelcluster==" + version("parallelcluster").value,
-                          "pcluster create-cluster -n " + job->name + " -c cluster.yaml" + region,
-                          "pcluster ssh -n " + job->name + region + "   # then copy this directory",
-                          "sbatch job.sbatch"},
-                .tear_down = {"pcluster delete-cluster -n " + job->name + region},
-                .notes = slurm_notes(recipe, *job),
-                .more_per_hour = "the head node (" + recipe.head_node + ")"});
+                .start = start_commands(recipe, *job, region),
+                .tear_down = tear_down(recipe, *job, region),
+                .notes = std::move(notes),
+                .more_per_hour = "the head node (" + recipe.head_node +
+                                 (recipe.lustre ? ") and the file system" : ")")});
     return d;
 }
 
