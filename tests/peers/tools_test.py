@@ -59,7 +59,9 @@ CASES = [
     ("aws-request", "sqs.create-queue.json", '{"QueueName": "a"}\n', [("QueueName", "Name"), ('"a"', "1")]),
     ("iam-policy", "policy-a.json", POLICY, [("GetObject", "GetObjekt"), ("arn:aws:s3:::a/object/*", "arn:aws:sqs:::a"), ("Allow", "Alow")]),
     ("cfn-lint", "a.template.yaml", BUCKET, [("BucketName", "Bucket"), ("AWS::S3::Bucket", "AWS::S3::Pail")]),
-    ("pcluster", "cluster.yaml", CLUSTER, [("ubuntu2204", "beos"), ("SubnetIds", "Subnets"), ("subnet-00", "subnet-x")]),
+    ("pcluster", "cluster.yaml", CLUSTER, [("ubuntu2204", "beos"), ("SubnetIds", "Subnets"), ("subnet-00", "subnet-x"),
+     # EFA without a word on the placement group: the schema takes it, a validator does not.
+     ("48xlarge}", "48xlarge, Efa: {Enabled: true}}")]),
     ("skypilot", "task.yaml", TASK, [("num_nodes", "nodes"), ("instance_type", "instance"), ("aws/", "moon/")]),
     # Unknown field, schema, and a rule in CEL that only the API server's code evaluates.
     ("kubernetes", "pool.yaml", NODE_POOL, [("values:", "vals:"), ("group: k", "grp: k"), ("[spot]", "[]")]),
