@@ -131,6 +131,52 @@ std::string ranking_table(const Rows& rows) {
         100 * r.mean_regret, 100 * r.worst_regret);
 }
 
+/// Where the cost of our choices comes from.
+std::string choice_table(const Rows& rows) {
+    std::string out = fmt::format("{:<46} {:>5} {:>6} {:>8} {:>8} {:>8}\n", "Choices by source",
+                                  "jobs", "pairs", "ordered", "mean", "worst");
+    for (const Subset& s : split_by(rows, [](const Scored& r) { return r.run->source; })) {
+        const Ranking r = rank_groups(s.rows);
+        if (r.pairs == 0) continue;
+        const double ordered = static_cast<double>(r.ordered) / static_cast<double>(r.pairs);
+        out += fmt::format("{:<46} {:>5} {:>6} {:>6.1f} % {:>6.1f} % {:>6.1f} %\n",
+                           s.name.substr(0, 46), r.groups, r.pairs, 100 * ordered,
+                           100 * r.mean_regret, 100 * r.worst_regret);
+    }
+    return out + "\n";
+}
+
+/// Rows that no model of these columns can tell apart: one framework release, machine, batch and,
+/// to the last bit, one prediction.
+std::string repeats_table(const Rows& rows) {
+    const auto sets = split_by(rows, [](const Scored& s) {
+        const Observation& o = *s.run;
+        return fmt::format("{}|{}|{}|{}|{:a}", o.framework, o.accelerator, o.cluster.accelerators,
+                           o.training.global_batch, *s.predicted_step / kSecond);
+    });
+    std::vector<double> spreads;
+    std::size_t repeated = 0;
+    for (const Subset& set : sets) {
+        if (set.rows.size() < 2) continue;
+        const auto [least, most] = std::minmax_element(
+            set.rows.begin(), set.rows.end(),
+            [](const Scored* a, const Scored* b) { return *a->run->step < *b->run->step; });
+        spreads.push_back(*(*most)->run->step / *(*least)->run->step - 1);
+        repeated += set.rows.size();
+    }
+    if (spreads.empty()) return "";
+    std::sort(spreads.begin(), spreads.end());
+    const auto at = [&spreads](double q) {
+        return 100 * spreads[static_cast<std::size_t>(q * static_cast<double>(spreads.size() - 1))];
+    };
+    return fmt::format(
+        "Repeats: {} rows are {} configurations that the columns do not tell apart; slowest "
+        "against "
+        "fastest:\n  {:.1f} % at the median, {:.1f} % at p90, {:.1f} % at worst. Half of a spread "
+        "is left to any model\n\n",
+        repeated, spreads.size(), at(0.5), at(0.9), at(1));
+}
+
 /// The term that the model leans on most, as a lead for why a row is off.
 std::string dominant_term(const Scored& s) {
     const perf::StepBreakdown& b = s.prediction.step;
@@ -233,6 +279,8 @@ std::string render_text(const std::vector<Scored>& all) {
                        split_by(tuned, [](const Scored& s) { return s.run->mapping; }));
     out += memory_table(all);
     out += ranking_table(tuned);
+    out += choice_table(tuned);
+    out += repeats_table(tuned);
     out += worst_table(tuned, 10);
     return out + skipped_table(all);
 }

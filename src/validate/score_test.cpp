@@ -203,5 +203,16 @@ TEST(Report, NoRowsIsNotACrash) {
     EXPECT_EQ(render_json({}).find("rows")->items().size(), 0U);
 }
 
+TEST(Report, RepeatsShowWhatNoModelCanTellApart) {
+    // One configuration, 2.0 s and 3.0 s: half as much again.
+    const auto runs =
+        *read_runs(test::table_of({test::with({{"id", "a"}}),
+                                   test::with({{"id", "b"}, {"measured_step_s", "3.0"}})}),
+                   test::embedded_catalog());
+    const std::string text = render_text(score(runs, perf::default_constants()));
+    EXPECT_NE(text.find("Repeats: 2 rows are 1 configurations"), std::string::npos);
+    EXPECT_NE(text.find("50.0 % at worst"), std::string::npos);
+}
+
 }  // namespace
 }  // namespace trainyard::validate
