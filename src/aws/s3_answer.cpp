@@ -12,41 +12,41 @@ struct CodeRule {
 
 // https://docs.aws.amazon.com/AmazonS3/latest/API/ErrorResponses.html
 constexpr std::array kCodes = {
-    CodeRule{"SlowDown", {Step::again_slow, StoreFault::throttled, false}},
-    CodeRule{"Throttling", {Step::again_slow, StoreFault::throttled, false}},
-    CodeRule{"ThrottlingException", {Step::again_slow, StoreFault::throttled, false}},
-    CodeRule{"TooManyRequests", {Step::again_slow, StoreFault::throttled, false}},
-    CodeRule{"ServiceUnavailable", {Step::again_slow, StoreFault::throttled, false}},
-    CodeRule{"RequestLimitExceeded", {Step::again_slow, StoreFault::throttled, false}},
-    CodeRule{"BandwidthLimitExceeded", {Step::again_slow, StoreFault::throttled, false}},
-    CodeRule{"InternalError", {Step::again, StoreFault::server, true}},
-    CodeRule{"RequestTimeout", {Step::again, StoreFault::timed_out, false}},
-    CodeRule{"OperationAborted", {Step::again, StoreFault::server, false}},
-    CodeRule{"ConditionalRequestConflict", {Step::again, StoreFault::precondition_failed, false}},
-    CodeRule{"IncompleteBody", {Step::again, StoreFault::transport, false}},
-    CodeRule{"BadDigest", {Step::again, StoreFault::checksum, false}},
-    CodeRule{"XAmzContentSHA256Mismatch", {Step::again, StoreFault::checksum, false}},
-    CodeRule{"XAmzContentChecksumMismatch", {Step::again, StoreFault::checksum, false}},
-    CodeRule{"PermanentRedirect", {Step::redirect, StoreFault::invalid, false}},
-    CodeRule{"TemporaryRedirect", {Step::redirect, StoreFault::invalid, false}},
-    CodeRule{"Redirect", {Step::redirect, StoreFault::invalid, false}},
-    CodeRule{"AuthorizationHeaderMalformed", {Step::redirect, StoreFault::invalid, false}},
-    CodeRule{"RequestTimeTooSkewed", {Step::clock, StoreFault::clock, false}},
-    CodeRule{"RequestExpired", {Step::clock, StoreFault::clock, false}},
-    CodeRule{"ExpiredToken", {Step::credentials, StoreFault::credentials, false}},
-    CodeRule{"ExpiredTokenException", {Step::credentials, StoreFault::credentials, false}},
-    CodeRule{"TokenRefreshRequired", {Step::credentials, StoreFault::credentials, false}},
-    CodeRule{"InvalidToken", {Step::credentials, StoreFault::credentials, false}},
-    CodeRule{"InvalidAccessKeyId", {Step::credentials, StoreFault::credentials, false}},
-    CodeRule{"SignatureDoesNotMatch", {Step::credentials, StoreFault::credentials, false}},
-    CodeRule{"AccessDenied", {Step::fail, StoreFault::access_denied, false}},
-    CodeRule{"NoSuchKey", {Step::fail, StoreFault::not_found, false}},
-    CodeRule{"NoSuchBucket", {Step::fail, StoreFault::no_such_bucket, false}},
-    CodeRule{"NoSuchUpload", {Step::fail, StoreFault::no_such_upload, false}},
-    CodeRule{"PreconditionFailed", {Step::fail, StoreFault::precondition_failed, false}},
-    CodeRule{"QuotaExceeded", {Step::fail, StoreFault::full, false}},
-    CodeRule{"InsufficientStorage", {Step::fail, StoreFault::full, false}},
-    CodeRule{"InvalidRange", {Step::fail, StoreFault::checksum, false}},
+    CodeRule{"SlowDown", {Step::again_slow, StoreFault::throttled}},
+    CodeRule{"Throttling", {Step::again_slow, StoreFault::throttled}},
+    CodeRule{"ThrottlingException", {Step::again_slow, StoreFault::throttled}},
+    CodeRule{"TooManyRequests", {Step::again_slow, StoreFault::throttled}},
+    CodeRule{"ServiceUnavailable", {Step::again_slow, StoreFault::throttled}},
+    CodeRule{"RequestLimitExceeded", {Step::again_slow, StoreFault::throttled}},
+    CodeRule{"BandwidthLimitExceeded", {Step::again_slow, StoreFault::throttled}},
+    CodeRule{"InternalError", {Step::again, StoreFault::server}},
+    CodeRule{"RequestTimeout", {Step::again, StoreFault::timed_out}},
+    CodeRule{"OperationAborted", {Step::again, StoreFault::server}},
+    CodeRule{"ConditionalRequestConflict", {Step::again, StoreFault::precondition_failed}},
+    CodeRule{"IncompleteBody", {Step::again, StoreFault::transport}},
+    CodeRule{"BadDigest", {Step::again, StoreFault::checksum}},
+    CodeRule{"XAmzContentSHA256Mismatch", {Step::again, StoreFault::checksum}},
+    CodeRule{"XAmzContentChecksumMismatch", {Step::again, StoreFault::checksum}},
+    CodeRule{"PermanentRedirect", {Step::redirect, StoreFault::invalid}},
+    CodeRule{"TemporaryRedirect", {Step::redirect, StoreFault::invalid}},
+    CodeRule{"Redirect", {Step::redirect, StoreFault::invalid}},
+    CodeRule{"AuthorizationHeaderMalformed", {Step::redirect, StoreFault::invalid}},
+    CodeRule{"RequestTimeTooSkewed", {Step::clock, StoreFault::clock}},
+    CodeRule{"RequestExpired", {Step::clock, StoreFault::clock}},
+    CodeRule{"ExpiredToken", {Step::credentials, StoreFault::credentials}},
+    CodeRule{"ExpiredTokenException", {Step::credentials, StoreFault::credentials}},
+    CodeRule{"TokenRefreshRequired", {Step::credentials, StoreFault::credentials}},
+    CodeRule{"InvalidToken", {Step::credentials, StoreFault::credentials}},
+    CodeRule{"InvalidAccessKeyId", {Step::credentials, StoreFault::credentials}},
+    CodeRule{"SignatureDoesNotMatch", {Step::credentials, StoreFault::credentials}},
+    CodeRule{"AccessDenied", {Step::fail, StoreFault::access_denied}},
+    CodeRule{"NoSuchKey", {Step::fail, StoreFault::not_found}},
+    CodeRule{"NoSuchBucket", {Step::fail, StoreFault::no_such_bucket}},
+    CodeRule{"NoSuchUpload", {Step::fail, StoreFault::no_such_upload}},
+    CodeRule{"PreconditionFailed", {Step::fail, StoreFault::precondition_failed}},
+    CodeRule{"QuotaExceeded", {Step::fail, StoreFault::full}},
+    CodeRule{"InsufficientStorage", {Step::fail, StoreFault::full}},
+    CodeRule{"InvalidRange", {Step::fail, StoreFault::checksum}},
 };
 
 Judgement judge_status(int status) {
@@ -55,33 +55,33 @@ Judgement judge_status(int status) {
         case 302:
         case 307:
         case 308:
-            return {Step::redirect, StoreFault::invalid, false};
+            return {Step::redirect, StoreFault::invalid};
         case 401:
         case 403:
-            return {Step::fail, StoreFault::access_denied, false};
+            return {Step::fail, StoreFault::access_denied};
         case 404:
-            return {Step::fail, StoreFault::not_found, false};
+            return {Step::fail, StoreFault::not_found};
         case 408:
-            return {Step::again, StoreFault::timed_out, false};
+            return {Step::again, StoreFault::timed_out};
         case 409:
-            return {Step::again, StoreFault::server, false};
+            return {Step::again, StoreFault::server};
         case 412:
-            return {Step::fail, StoreFault::precondition_failed, false};
+            return {Step::fail, StoreFault::precondition_failed};
         case 416:
-            return {Step::fail, StoreFault::checksum, false};
+            return {Step::fail, StoreFault::checksum};
         case 429:
         case 503:
-            return {Step::again_slow, StoreFault::throttled, false};
+            return {Step::again_slow, StoreFault::throttled};
         case 507:
-            return {Step::fail, StoreFault::full, false};
+            return {Step::fail, StoreFault::full};
         case 501:
-            return {Step::fail, StoreFault::invalid, false};
+            return {Step::fail, StoreFault::invalid};
         default:
             break;
     }
-    if (status >= 500) return {Step::again, StoreFault::server, true};
-    if (status / 100 == 2) return {Step::again, StoreFault::transport, true};  // not S3's document
-    return {Step::fail, StoreFault::invalid, false};
+    if (status >= 500) return {Step::again, StoreFault::server};
+    if (status / 100 == 2) return {Step::again, StoreFault::transport};  // not S3's document
+    return {Step::fail, StoreFault::invalid};
 }
 
 }  // namespace
@@ -97,19 +97,19 @@ Judgement judge_transport(sys::HttpFault fault) {
     switch (fault) {
         case sys::HttpFault::resolve:
         case sys::HttpFault::connect:
-            return {Step::again, StoreFault::transport, false};
+            return {Step::again, StoreFault::transport};
         case sys::HttpFault::tls:
-            return {Step::again, StoreFault::transport, false};
+            return {Step::again, StoreFault::transport};
         case sys::HttpFault::broken:
-            return {Step::again, StoreFault::transport, true};
+            return {Step::again, StoreFault::transport};
         case sys::HttpFault::timed_out:
-            return {Step::again, StoreFault::timed_out, true};
+            return {Step::again, StoreFault::timed_out};
         case sys::HttpFault::too_large:
-            return {Step::again, StoreFault::checksum, true};
+            return {Step::again, StoreFault::checksum};
         case sys::HttpFault::stopped:
-            return {Step::fail, StoreFault::stopped, true};
+            return {Step::fail, StoreFault::stopped};
         case sys::HttpFault::refused:
-            return {Step::fail, StoreFault::invalid, false};
+            return {Step::fail, StoreFault::invalid};
     }
     return {};
 }

@@ -20,8 +20,6 @@ enum class Step {
 struct Judgement {
     Step step = Step::fail;
     StoreFault fault = StoreFault::server;  ///< if it ends here
-    /// The server may have done it all the same.
-    bool is_uncertain = false;
 };
 
 /// `status` not 2xx, or the error inside a 200. `code` is S3's word; "" if the answer has no body

@@ -20,7 +20,7 @@ using std::chrono::milliseconds;
 
 /// The difference that S3 tolerates is 15 minutes; a correction below this explains nothing.
 constexpr milliseconds kSkewThatMatters{60'000};
-constexpr int kMostRedirects = 4;
+constexpr int kMostRedirects = 3;  // without a wait
 constexpr int kMostRenewals = 6;
 
 int thread_count(int wanted) {
@@ -57,7 +57,6 @@ struct S3Exchange::Attempt {
     int redirects = 0;
     int renewals = 0;
     bool is_done = false;
-    bool is_uncertain = false;  ///< of the attempts before
     milliseconds skew{0};
     Credentials credentials;
     Target target;
@@ -93,15 +92,13 @@ std::uint64_t S3Exchange::random() {
     return random_.next();
 }
 
-S3Exchanged S3Exchange::send(const S3Request& request, const Call& call) {
+StoreResult<sys::HttpResponse> S3Exchange::send(const S3Request& request, const Call& call) {
     Attempt a;
     for (;;) {
         ++a.number;
         run_once(request, call, a);
-        if (a.is_done) return {std::move(a.response), a.is_uncertain};
-        const bool is_uncertain = a.is_uncertain;
-        a.is_uncertain |= a.judgement.is_uncertain;
-        if (!recover(call, a)) return {failure(request, a), is_uncertain};
+        if (a.is_done) return std::move(a.response);
+        if (!recover(call, a)) return failure(request, a);
     }
 }
 
@@ -138,10 +135,11 @@ void S3Exchange::run_once(const S3Request& request, const Call& call, Attempt& a
     a.status = 0;
     a.code.clear();
     a.words.clear();
+    a.fix.clear();
     a.server_time.reset();
     Result<Credentials> credentials = credentials_->get(call.stop);
     if (!credentials) {
-        a.judgement = {Step::again, StoreFault::credentials, false};
+        a.judgement = {Step::again, StoreFault::credentials};
         const std::vector<Diagnostic>& all = credentials.error().diagnostics;
         a.words = all.empty() ? "no credentials" : all.front().what;
         if (!all.empty() && !all.front().why.empty()) a.words += ": " + all.front().why;
@@ -152,7 +150,7 @@ void S3Exchange::run_once(const S3Request& request, const Call& call, Attempt& a
     a.credentials = *std::move(credentials);
     a.target = target();
     if (!gate_.enter(call.stop, call.deadline)) {
-        a.judgement = {Step::fail, StoreFault::timed_out, false};
+        a.judgement = {Step::fail, StoreFault::timed_out};
         return;
     }
     sys::HttpRequest http;
@@ -194,32 +192,40 @@ void S3Exchange::read_answer(const S3Request& request, const sys::HttpResponse& 
     if (a.code.empty()) judge_headless(response, a);
     const std::optional<std::string_view> region = response.header("x-amz-bucket-region");
     a.elsewhere_region = region ? std::string(*region) : document ? document->region : "";
-    a.elsewhere_url = std::string(response.header("location").value_or(""));
+    // A path in it is that of the object, which address_of() names again.
+    const std::string_view location = response.header("location").value_or("");
+    a.elsewhere_url = location.substr(0, location.find('/', location.find("://") + 3));
     if (a.elsewhere_url.empty() && document && !document->endpoint.empty()) {
         a.elsewhere_url = a.target.endpoint.scheme + "://" + document->endpoint;
     }
 }
 
 /// HEAD has no body, so the reason of a refusal must be guessed: the clock if it is wrong, else the
-/// credentials once, and only then the permissions.
+/// credentials (400 is an expired token), and only then the permissions.
 void S3Exchange::judge_headless(const sys::HttpResponse& response, Attempt& a) const {
     if (response.status != 403 && response.status != 400) return;
     const auto local = settings_.now() + a.skew;
     if (a.server_time && std::chrono::abs(*a.server_time - local) > std::chrono::minutes(5)) {
-        a.judgement = {Step::clock, StoreFault::clock, false};
-    } else if (a.renewals == 0) {
-        a.judgement = {Step::credentials, a.judgement.fault, false};
+        a.judgement = {Step::clock, StoreFault::clock};
+    } else if (a.renewals < (response.status == 400 ? 4 : 1)) {
+        a.judgement = {Step::credentials, a.judgement.fault};
     }
 }
 
 bool S3Exchange::recover(const Call& call, Attempt& a) {
-    if (call.stop.stop_requested() || a.number >= settings_.attempts) return false;
+    if (call.stop.stop_requested()) {
+        a.judgement = {Step::fail, StoreFault::stopped};
+        return false;
+    }
+    if (a.number >= settings_.attempts) return false;
     switch (a.judgement.step) {
         case Step::again:
         case Step::again_slow:
             return back_off(call, a);
         case Step::redirect:
-            return ++a.redirects <= kMostRedirects && redirect(a);
+            ++a.redirects;
+            if (redirect(a)) return a.redirects <= kMostRedirects || back_off(call, a);
+            return a.status == 307 && back_off(call, a);  // "for now"; 301 would say it for ever
         case Step::clock:
             return correct_clock(a);
         case Step::credentials:
@@ -240,7 +246,6 @@ bool S3Exchange::redirect(const Attempt& a) {
     if (has_region && !is_own_endpoint_) {
         next.endpoint = aws_endpoint(a.elsewhere_region);
     } else if (std::optional<Endpoint> given = parse_endpoint(a.elsewhere_url)) {
-        // The bucket is named again by address_of(); a path in the address is that of the object.
         const std::string bucket = settings_.bucket + ".";
         if (given->host.starts_with(bucket)) given->host.erase(0, bucket.size());
         given->base = a.target.endpoint.base;
@@ -283,7 +288,9 @@ bool S3Exchange::back_off(const Call& call, Attempt& a) {
             a.judgement.fault == StoreFault::transport ? StoreFault::timed_out : a.judgement.fault;
         return false;
     }
-    return sys::wait_for(wait, call.stop);
+    if (sys::wait_for(wait, call.stop)) return true;
+    a.judgement.fault = StoreFault::stopped;
+    return false;
 }
 
 StoreError S3Exchange::failure(const S3Request& request, const Attempt& a) const {

@@ -41,18 +41,12 @@ struct S3Request {
     std::function<std::optional<Flaw>(const sys::HttpResponse&)> check = {};
 };
 
-struct S3Exchanged {
-    StoreResult<sys::HttpResponse> result;
-    /// An attempt before the last one may have taken effect although its answer never came.
-    bool is_uncertain = false;
-};
-
 class S3Exchange {
   public:
     S3Exchange(S3Settings settings, std::shared_ptr<CredentialSource> credentials,
                const Endpoint& endpoint);
 
-    S3Exchanged send(const S3Request& request, const Call& call);
+    StoreResult<sys::HttpResponse> send(const S3Request& request, const Call& call);
     std::uint64_t random();
     const S3Settings& settings() const { return settings_; }
 

@@ -102,16 +102,18 @@ StoreResult<ObjectVersion> S3Store::put(const std::string& key, std::string_view
         r.headers.push_back({kMarkHeader, mark});
     }
     r.check = check_echo(sum);
-    S3Exchanged done = exchange_.send(r, call);
-    if (done.result) return version_in(*done.result);
-    const bool may_be_ours = options.if_absent && done.is_uncertain &&
-                             done.result.error().fault == StoreFault::precondition_failed;
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (done) return version_in(*done);
+    // An answer may have been lost without our knowing: libcurl sends again on a fresh connection
+    // when a kept one turns out to be dead.
+    const bool may_be_ours =
+        options.if_absent && done.error().fault == StoreFault::precondition_failed;
     if (may_be_ours) {
         const StoreResult<Headed> there = head_marked(key, call);
         if (!there) return there.error();
         if (there->mark == mark) return ObjectVersion{there->info.etag, there->info.checksum};
     }
-    return std::move(done.result).error();
+    return std::move(done).error();
 }
 
 StoreResult<Upload> S3Store::create_upload(const std::string& key, ChecksumAlgorithm algorithm,
@@ -126,8 +128,8 @@ StoreResult<Upload> S3Store::create_upload(const std::string& key, ChecksumAlgor
         r.headers.push_back({"x-amz-checksum-type", "FULL_OBJECT"});
     }
     r.check = check_document(parse_upload_id, upload.id);
-    S3Exchanged done = exchange_.send(r, call);
-    if (!done.result) return std::move(done.result).error();
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (!done) return std::move(done).error();
     return upload;
 }
 
@@ -141,9 +143,9 @@ StoreResult<Part> S3Store::put_part(const Upload& upload, int number, std::strin
         r.headers.push_back({checksum_header(checksum.algorithm), to_base64(checksum)});
     }
     r.check = check_echo(checksum);
-    S3Exchanged done = exchange_.send(r, call);
-    if (!done.result) return std::move(done.result).error();
-    return Part{number, body.size(), etag_in(*done.result), checksum};
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (!done) return std::move(done).error();
+    return Part{number, body.size(), etag_in(*done), checksum};
 }
 
 bool S3Store::is_completed(const Upload& upload, const std::vector<Part>& parts,
@@ -183,18 +185,20 @@ StoreResult<ObjectVersion> S3Store::complete_upload(const Upload& upload,
     }
     if (options.if_absent) r.headers.push_back({"If-None-Match", "*"});
     r.check = check_document(parse_completed, version.etag);
-    S3Exchanged done = exchange_.send(r, call);
-    if (done.result) {
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (done) {
         version.checksum = options.checksum;
         return version;
     }
     // The answer to an earlier attempt, or to an earlier call, may have been lost.
-    const StoreFault fault = done.result.error().fault;
-    const bool may_be_done = fault == StoreFault::no_such_upload ||
-                             fault == StoreFault::not_found ||
-                             (fault == StoreFault::precondition_failed && done.is_uncertain);
+    const StoreFault fault = done.error().fault;
+    bool may_be_done = fault == StoreFault::no_such_upload || fault == StoreFault::not_found;
+    if (fault == StoreFault::precondition_failed) {  // ours, if the upload is gone
+        const StoreResult<PartListing> left = list_parts(upload, {}, call);
+        may_be_done = !left && left.error().fault == StoreFault::no_such_upload;
+    }
     if (may_be_done && is_completed(upload, parts, options, call, version)) return version;
-    return std::move(done.result).error();
+    return std::move(done).error();
 }
 
 StoreResult<std::monostate> S3Store::abort_upload(const Upload& upload, const Call& call) {
@@ -202,13 +206,13 @@ StoreResult<std::monostate> S3Store::abort_upload(const Upload& upload, const Ca
     for (int round = 1;; ++round) {
         S3Request r{.operation = "abort upload", .method = "DELETE", .key = upload.key};
         r.query = {{"uploadId", upload.id}};
-        S3Exchanged done = exchange_.send(r, call);
-        if (!done.result) {
-            const StoreFault fault = done.result.error().fault;
+        StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+        if (!done) {
+            const StoreFault fault = done.error().fault;
             if (fault == StoreFault::no_such_upload || fault == StoreFault::not_found) {
                 return std::monostate{};
             }
-            return std::move(done.result).error();
+            return std::move(done).error();
         }
         // A part that was on its way may have arrived after the abort.
         StoreResult<PartListing> left = list_parts(upload, {}, call);
@@ -236,8 +240,8 @@ StoreResult<PartListing> S3Store::list_parts(const Upload& upload, const std::st
     r.query = {{"uploadId", upload.id}};
     if (!next.empty()) r.query.emplace_back("part-number-marker", next);
     r.check = check_document(parse_parts, listing);
-    S3Exchanged done = exchange_.send(r, call);
-    if (!done.result) return std::move(done.result).error();
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (!done) return std::move(done).error();
     return listing;
 }
 
@@ -251,8 +255,8 @@ StoreResult<UploadListing> S3Store::list_uploads(const std::string& prefix, cons
         r.query.emplace_back("upload-id-marker", next.substr(end + 1));
     }
     r.check = check_document(parse_uploads, listing);
-    S3Exchanged done = exchange_.send(r, call);
-    if (!done.result) return std::move(done.result).error();
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (!done) return std::move(done).error();
     return listing;
 }
 
@@ -264,9 +268,9 @@ StoreResult<S3Store::Headed> S3Store::head_marked(const std::string& key, const 
         if (length_in(response)) return std::nullopt;
         return Flaw{{}, StoreFault::transport, "the answer has no size"};
     };
-    S3Exchanged done = exchange_.send(r, call);
-    if (!done.result) return std::move(done.result).error();
-    const sys::HttpResponse& response = *done.result;
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (!done) return std::move(done).error();
+    const sys::HttpResponse& response = *done;
     Headed headed;
     headed.info.key = key;
     headed.info.size = length_in(response).value_or(0);

@@ -51,8 +51,8 @@ StoreResult<std::monostate> S3Store::get(const std::string& key, std::uint64_t o
         }
         return std::nullopt;
     };
-    S3Exchanged done = exchange_.send(r, call);
-    if (!done.result) return std::move(done.result).error();
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (!done) return std::move(done).error();
     return std::monostate{};
 }
 
@@ -78,9 +78,9 @@ StoreResult<std::string> S3Store::read(const std::string& key, std::size_t max_s
         }
         return std::nullopt;
     };
-    S3Exchanged done = exchange_.send(r, call);
-    if (!done.result) return std::move(done.result).error();
-    return std::move(done.result->body);
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (!done) return std::move(done).error();
+    return std::move(done->body);
 }
 
 StoreResult<Listing> S3Store::list(const std::string& prefix, char delimiter,
@@ -100,17 +100,17 @@ StoreResult<Listing> S3Store::list(const std::string& prefix, char delimiter,
         listing = *std::move(parsed);
         return std::nullopt;
     };
-    S3Exchanged done = exchange_.send(r, call);
-    if (!done.result) return std::move(done.result).error();
+    StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+    if (!done) return std::move(done).error();
     return listing;
 }
 
 StoreResult<std::monostate> S3Store::remove_one(const std::string& key, const Call& call) {
     if (auto refused = refuse_key("remove", key)) return *std::move(refused);
-    S3Exchanged done =
+    StoreResult<sys::HttpResponse> done =
         exchange_.send({.operation = "remove", .method = "DELETE", .key = key}, call);
-    if (!done.result && done.result.error().fault != StoreFault::not_found) {
-        return std::move(done.result).error();
+    if (!done && done.error().fault != StoreFault::not_found) {
+        return std::move(done).error();
     }
     return std::monostate{};
 }
@@ -133,8 +133,8 @@ StoreResult<std::monostate> S3Store::remove_batch(std::vector<std::string> keys,
             errors = *std::move(parsed);
             return std::nullopt;
         };
-        S3Exchanged done = exchange_.send(r, call);
-        if (!done.result) return std::move(done.result).error();
+        StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
+        if (!done) return std::move(done).error();
         std::vector<std::string> again;
         for (const DeleteError& e : errors) {
             if (e.code == "NoSuchKey") continue;
