@@ -87,7 +87,7 @@ void add_requests(Directory& out, const Recipe& r, const Ec2Run& run) {
         out.add({std::move(name), write_json(body)});
     };
     add("ec2.create-security-group.json", security_group(r, run));
-    if (r.nodes > 1 || r.data_place == DataPlace::lustre) {
+    if (r.nodes > 1 || r.data_place == DataPlace::lustre || run.openzfs) {
         add("ec2.authorize-security-group-ingress.json", self_rule());
         add("ec2.authorize-security-group-egress.json", self_rule());
     }
@@ -221,6 +221,7 @@ Result<Directory> render_ec2_fleet(const Recipe& r, const Options& options) {
     run.at = *at;
     run.image = machine.value.empty() ? std::string(kImage.value) : machine.value;
     run.bin = machine.bin;
+    run.openzfs = options.openzfs;
     run.own_placement = r.nodes > 1 && !has_block(r);
     run.user_data = start_script(r, run, *launch, framework);
     if (static_cast<double>(run.user_data.size()) > limit("ec2.user_data")) {

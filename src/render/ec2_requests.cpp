@@ -173,12 +173,12 @@ Node create_fleet(const Recipe& r, const Ec2Run& run, const Fleet& f) {
     Node specification = Node::map();
     specification.set("LaunchTemplateName", template_name(run, f));
     specification.set("Version", "$Latest");
-    Node override_ = Node::map();
-    override_.set("InstanceType", r.instance.type);
-    override_.set("SubnetId", kPrivateSubnet.value);
+    Node machine = Node::map();
+    machine.set("InstanceType", r.instance.type);
+    machine.set("SubnetId", kPrivateSubnet.value);
     Node config = Node::map();
     config.set("LaunchTemplateSpecification", std::move(specification));
-    config.set("Overrides", one(std::move(override_)));
+    config.set("Overrides", one(std::move(machine)));
 
     Node body = Node::map();
     body.set("Type", "instant");

@@ -32,6 +32,7 @@ struct Ec2Run {
     std::string image;           ///< an AMI id or resolve:ssm:…
     std::string bin;             ///< directory of its Python; empty: on the PATH
     std::string user_data;       ///< plain text
+    bool openzfs = false;        ///< mounts the OpenZFS file system at kNodeHome
     bool own_placement = false;  ///< a cluster placement group of the run's own
 };
 
@@ -54,6 +55,7 @@ std::string start_script(const Recipe& recipe, const Ec2Run& run, const Launch& 
                          Framework framework);
 
 inline constexpr const char* kNodeScratch = "/opt/dlami/nvme";
+inline constexpr const char* kNodeHome = "/home/shared";
 /// Directories on a node, as the training command names them.
 struct NodePlaces {
     std::string code = "/opt/trainyard/code";

@@ -59,11 +59,11 @@ std::string fetch(const Recipe& r, const NodePlaces& places) {
     std::string s = fmt::format("mkdir -p {0}\naws s3 sync --only-show-errors \"$code_at\" {0}\n",
                                 shell_word(places.code));
     if (r.data_place == DataPlace::lustre) {
-        return s + fmt::format(
-                       "apt-get install -y -q lustre-client-modules-aws || true\n"
-                       "mkdir -p /fsx\nmount -t lustre -o relatime,flock "
-                       "{}.fsx.{}.amazonaws.com@tcp:/{} /fsx\n",
-                       kFileSystem.value, r.region, kMountName.value);
+        return s + std::string(kLustreClient) +
+               fmt::format(
+                   "mkdir -p /fsx\nmount -t lustre -o relatime,flock "
+                   "{}.fsx.{}.amazonaws.com@tcp:/{} /fsx\n",
+                   kFileSystem.value, r.region, kMountName.value);
     }
     s += fmt::format("mkdir -p {0} {1}\naws s3 sync --only-show-errors \"$data_at\" {0}\n",
                      shell_word(places.data), shell_word(places.checkpoint));
@@ -119,6 +119,12 @@ std::string start_script(const Recipe& r, const Ec2Run& run, const Launch& launc
     }
     s += kFindNodes;
     s += kScratch;
+    if (run.openzfs) {
+        s += fmt::format(
+            "\n# home directories and code that all nodes share\nmkdir -p {0}\n"
+            "mount -t nfs -o nfsvers=4.2 {1}.fsx.{2}.amazonaws.com:/fsx {0}\n",
+            kNodeHome, kHomeFileSystem.value, r.region);
+    }
     s += fetch(r, places);
     s += save_loop(r, places);
     s += fmt::format(

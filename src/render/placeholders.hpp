@@ -42,6 +42,9 @@ inline constexpr Placeholder kRouteTable = {
 inline constexpr Placeholder kFileSystem = {"fs-0000000000000000f",
                                             "the FSx for Lustre file system that you made",
                                             "aws fsx describe-file-systems"};
+inline constexpr Placeholder kHomeFileSystem = {"fs-0000000000000000e",
+                                                "the OpenZFS file system that you made",
+                                                "aws fsx describe-file-systems"};
 inline constexpr Placeholder kMountName = {"fillinmn", "mount name of the file system",
                                            "aws fsx describe-file-systems"};
 inline constexpr Placeholder kImage = {
@@ -57,9 +60,9 @@ inline constexpr Placeholder kPlanOffering = {"fill-in-plan-offering",
                                               "aws sagemaker search-training-plan-offerings"};
 
 inline constexpr std::array kPlaceholders = {
-    &kPublicSubnet,  &kPrivateSubnet,    &kKeyName,      &kReservation,
-    &kSecurityGroup, &kCheckpointBucket, &kDataBucket,   &kAccount,
-    &kVpc,           &kRouteTable,       &kFileSystem,   &kMountName,
-    &kImage,         &kOffering,         &kTrainingPlan, &kPlanOffering};
+    &kPublicSubnet,     &kPrivateSubnet, &kKeyName,        &kReservation, &kSecurityGroup,
+    &kCheckpointBucket, &kDataBucket,    &kAccount,        &kVpc,         &kRouteTable,
+    &kFileSystem,       &kMountName,     &kHomeFileSystem, &kImage,       &kOffering,
+    &kTrainingPlan,     &kPlanOffering};
 
 }  // namespace trainyard::render

@@ -283,12 +283,14 @@ std::vector<std::string> storage_commands(const Directory& out, const Recipe& r,
 std::vector<std::string> storage_tear_down(const Directory& out, const Recipe& r,
                                            const Addresses& at, std::string_view job) {
     std::vector<std::string> commands;
-    for (const char* kind : {"lustre", "openzfs"}) {
-        if (out.find(std::string("storage/fsx.create-file-system.") + kind + ".json") != nullptr) {
+    const std::pair<std::string, std::string_view> systems[] = {{"lustre", kFileSystem.value},
+                                                                {"openzfs", kHomeFileSystem.value}};
+    for (const auto& [kind, id] : systems) {
+        if (out.find("storage/fsx.create-file-system." + kind + ".json") != nullptr) {
             commands.push_back(
                 fmt::format("aws fsx delete-file-system --region {} "
                             "--file-system-id {}",
-                            shell_word(r.region), kFileSystem.value));
+                            shell_word(r.region), id));
         }
     }
     commands.push_back("# only when nobody needs the checkpoints and the output any more:");

@@ -46,7 +46,7 @@ def play(script, work, nodes, own, ends_with=0, replace=()):
         (programs / name).write_text(STAND_IN, encoding="utf-8")
         (programs / name).chmod(0o755)
     for old, new in replace:
-        script = script.replace(old, str(work / new))
+        script = script.replace(old, new.format(work))
     (work / "here").mkdir()
     file = work / "script.sh"
     file.write_text(script, encoding="utf-8")
@@ -101,17 +101,27 @@ def user_data(check, binary, plan, prefix, own, ends_with):
     nodes = json.loads(plan)["chosen"]["nodes"]
     with tempfile.TemporaryDirectory() as folder:
         work = pathlib.Path(folder)
-        moved = (("/var/log", "log"), ("/opt", "opt"))
-        (work / "log").mkdir()
+        moved = (
+            ("/var/log", "{}/log"),
+            ("/opt", "{}/opt"),
+            (" /fsx", " {}/fsx"),
+            ("/usr/share/keyrings", "{}/keys"),
+            ("/etc/apt", "{}/apt"),
+        )
+        for made in ("log", "keys", "apt/sources.list.d", "fsx/data"):
+            (work / made).mkdir(parents=True)
         done, calls = play(files["user-data.sh"], work, nodes, own, ends_with, moved)
         check.that(done.returncode == ends_with, f"{what}: exit {done.returncode}")
         check.torchrun(what, calls, nodes, own - 1, "10.0.0.1")
         check.clean(what, work)
+        lustre = json.loads(plan)["chosen"]["offer"].get("data_place") == "FSx for Lustre"
         run = json.loads(files["ec2.create-launch-template.json"])["TagSpecifications"][0]["Tags"][0]["Value"]
         place = f"s3://bucket/{prefix}/" + ("" if prefix.endswith("/" + run) else f"{run}/")
         saves = [c for c in calls if c[:3] == ["aws", "s3", "sync"] and c[-1] == place]
         loads = [c for c in calls if c[:3] == ["aws", "s3", "sync"] and place in c[:-1]]
-        check.that(saves and loads, f"{what}: the checkpoint was not fetched from and saved to {place}: {calls}")
+        if not lustre:  # there FSx itself moves checkpoints to S3
+            check.that(saves and loads, f"{what}: the checkpoint was not fetched from and saved to {place}: {calls}")
+        check.that(any(c[:3] == ["mount", "-t", "lustre"] for c in calls) == lustre, f"{what}: mounts {calls}")
         ended = [c for c in calls if c[0] == "shutdown"]
         check.that(bool(ended) == (ends_with == 0), f"{what}: shut down {len(ended)} times after status {ends_with}")
 
@@ -146,7 +156,7 @@ def container(check, binary, plan, rank):
         (work / "ml/input/config").mkdir(parents=True)
         config = {"hosts": hosts[::-1], "current_host": hosts[rank], "network_interface_name": "eth0"}
         (work / "ml/input/config/resourceconfig.json").write_text(json.dumps(config))
-        done, calls = play(files["code/run.sh"], work, nodes, 1, 0, (("/opt/ml", "ml"),))
+        done, calls = play(files["code/run.sh"], work, nodes, 1, 0, (("/opt/ml", "{}/ml"),))
         check.that(done.returncode == 0, f"sagemaker: exit {done.returncode}: {done.stderr.decode()}")
         check.torchrun("sagemaker", calls, nodes, rank, "algo-1")
 
@@ -161,6 +171,7 @@ def main():
         user_data(check, binary, spot, prefix, own=1 + number % 4, ends_with=number % 3)
     user_data(check, binary, (CORPUS / "lora.json").read_bytes(), "one/node", own=1, ends_with=0)
     user_data(check, binary, (CORPUS / "trn1.json").read_bytes(), "neuron", own=2, ends_with=0)
+    user_data(check, binary, (CORPUS / "lustre.json").read_bytes(), "lustre", own=3, ends_with=0)
     encode(check, binary, spot)
     for rank in (0, 3):
         container(check, binary, spot, rank)
