@@ -55,7 +55,7 @@ std::string start_script(const Recipe& recipe, const Ec2Run& run, const Launch& 
                          Framework framework);
 
 inline constexpr const char* kNodeScratch = "/opt/dlami/nvme";
-inline constexpr const char* kNodeHome = "/home/shared";
+inline constexpr const char* kNodeHome = "/mnt/shared";
 /// Directories on a node, as the training command names them.
 struct NodePlaces {
     std::string code = "/opt/trainyard/code";

@@ -44,7 +44,9 @@ def random_words(rng):
 
 def check_answer(code, files, said, digest):
     if code == rendering.REFUSED:
-        return [] if "--target" in said or "plan" in said.split("fix:")[-1] else [f"refused without a way on: {said}"]
+        way = said.split("fix:")[-1]
+        known = any(word in way for word in ("--target", "--framework", "plan"))
+        return [] if known else [f"refused without a way on: {said}"]
     if code != rendering.ANSWERED:
         return [f"exit {code}: {said[:300]}"]
     wrong = rendering.unreadable(files)
