@@ -7,7 +7,8 @@ usage: tests/support/fault_server.py [--fail 0.3] [--seed 1] [--faults slowdown,
 Prints its port as the first line, ends when its standard input does. Verifies every signature (sigv4_check.py), the
 body's SHA-256, Content-MD5, CRC-32C and CRC-64/NVME. A fault is a function of the seed, the request and how often it
 has come, so the order of threads changes nothing. With --token-life, GET /-/credentials gives keys that live as long
-(the form of a container's credential endpoint), and no other keys are good. GET /-/stats: what happened.
+(the form of a container's credential endpoint), and no other keys are good. /-/imds and /-/sts give keys as an instance and a web identity
+get them. GET /-/stats: what happened.
 
 Faults: slowdown error500 error200 reset_before reset_after stall truncate flip html bad_digest expired redirect
 """
@@ -179,7 +180,37 @@ class Handler(http.server.BaseHTTPRequestHandler):
             with self.world.lock:
                 self.world.store.damage(urllib.parse.unquote(self.raw_query))
             return self.answer(200)
+        if self.raw_path.startswith("/-/imds/latest/"):
+            return self.imds(self.raw_path.removeprefix("/-/imds/latest/"))
+        if self.raw_path == "/-/sts/" or self.raw_path == "/-/sts":
+            return self.sts(urllib.parse.parse_qs(self.read_body().decode()))
         return self.answer(404)
+
+    def imds(self, path):
+        """Version 2 only: a token first, and 401 without it."""
+        if self.command == "PUT" and path == "api/token":
+            self.read_body()
+            has_life = self.headers.get("X-aws-ec2-metadata-token-ttl-seconds") == "21600"
+            return self.answer(200 if has_life else 400, b"imds-token")
+        if self.headers.get("X-aws-ec2-metadata-token") != "imds-token":
+            return self.answer(401)
+        role = "meta-data/iam/security-credentials/"
+        if path == role:
+            return self.answer(200, b"the role\n")
+        if path != role + "the%20role":
+            return self.answer(404)
+        self.raw_path = "/-/credentials"
+        return self.control()
+
+    def sts(self, form):
+        wanted = {"Action": "AssumeRoleWithWebIdentity", "Version": "2011-06-15", "RoleSessionName": "trainyard"}
+        token = form.get("WebIdentityToken", [""])[0]
+        if any(form.get(n) != [v] for n, v in wanted.items()) or not token.startswith("jwt"):
+            return self.answer(400, b'{"Error":{"Code":"InvalidIdentityToken"}}')
+        keys = {"AccessKeyId": "ASIAWEB", "SecretAccessKey": "web", "SessionToken": "of " + token}
+        keys["Expiration"] = time.time() + 3600
+        result = {"AssumeRoleWithWebIdentityResult": {"Credentials": keys}}
+        return self.answer(200, json.dumps({"AssumeRoleWithWebIdentityResponse": result}).encode())
 
     def candidates(self, op):
         """Faults that this operation can meet."""
