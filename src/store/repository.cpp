@@ -285,11 +285,20 @@ Result<PutReport> Repository::put(const PutRequest& request) {
     report.id = *id;
     report.files = request.tree.files.size();
     report.bytes = request.tree.bytes;
+    const sys::ProcessId self = env_.self();
+    const std::string own_intent = fmt::format("intents/{}/{}.jsonl", *id, request.node);
     if (report.was_there) {
-        if (auto error = sweep(*id)) return *error;
+        // A put that died, or failed, after its commit left its intent.
+        const auto left = read(own_intent);
+        if (!left) return left.error();
+        const bool is_mine = *left && (*left)->host == self.host && (*left)->pid == self.pid &&
+                             (*left)->start == self.start;
+        if (is_mine) {
+            if (auto error = remove({own_intent})) return *error;
+        }
+        if (auto error = sweep({})) return *error;
         return report;
     }
-    const sys::ProcessId self = env_.self();
     Manifest intent{.state = ManifestState::intent,
                     .id = *id,
                     .step = request.step,
@@ -335,7 +344,10 @@ Result<PutReport> Repository::put(const PutRequest& request) {
         if (auto error = write(name, manifest)) return *error;
         if (auto error = commit_shards(request, report)) return *error;
     }
-    if (auto error = remove({fmt::format("intents/{}/{}.jsonl", *id, request.node)})) return *error;
+    if (auto error = remove({own_intent})) return *error;
+    // What a prune could not take while this put was at work.
+    const auto collected = collect_trash();
+    if (!collected) return collected.error();
     return report;
 }
 
