@@ -278,29 +278,23 @@ std::optional<Error> Repository::commit_shards(const PutRequest& request, PutRep
     return remove(done);
 }
 
-Result<PutReport> Repository::put(const PutRequest& request) {
-    PutReport report;
-    const auto id = choose_id(request, report);
-    if (!id) return id.error();
-    report.id = *id;
-    report.files = request.tree.files.size();
-    report.bytes = request.tree.bytes;
+/// A put that died, or failed, after its commit left its intent.
+std::optional<Error> Repository::clean_after_commit(const std::string& own_intent) {
     const sys::ProcessId self = env_.self();
-    const std::string own_intent = fmt::format("intents/{}/{}.jsonl", *id, request.node);
-    if (report.was_there) {
-        // A put that died, or failed, after its commit left its intent.
-        const auto left = read(own_intent);
-        if (!left) return left.error();
-        const bool is_mine = *left && (*left)->host == self.host && (*left)->pid == self.pid &&
-                             (*left)->start == self.start;
-        if (is_mine) {
-            if (auto error = remove({own_intent})) return *error;
-        }
-        if (auto error = sweep({})) return *error;
-        return report;
+    const auto left = read(own_intent);
+    if (!left) return left.error();
+    const bool is_mine = *left && (*left)->host == self.host && (*left)->pid == self.pid &&
+                         (*left)->start == self.start;
+    if (is_mine) {
+        if (auto error = remove({own_intent})) return error;
     }
+    return sweep({});
+}
+
+Manifest Repository::intent_of(const PutRequest& request, const std::string& id) {
+    const sys::ProcessId self = env_.self();
     Manifest intent{.state = ManifestState::intent,
-                    .id = *id,
+                    .id = id,
                     .step = request.step,
                     .layout = request.layout,
                     .nodes = request.nodes,
@@ -318,10 +312,26 @@ Result<PutReport> Repository::put(const PutRequest& request) {
         StoredFile planned;
         planned.path = file.path;
         planned.size = file.size;
-        planned.object = fmt::format("data/{}/{}/{}", *id, request.node, escape_path(file.path));
+        planned.object = fmt::format("data/{}/{}/{}", id, request.node, escape_path(file.path));
         planned.node = request.node;
         intent.files.push_back(std::move(planned));
     }
+    return intent;
+}
+
+Result<PutReport> Repository::put(const PutRequest& request) {
+    PutReport report;
+    const auto id = choose_id(request, report);
+    if (!id) return id.error();
+    report.id = *id;
+    report.files = request.tree.files.size();
+    report.bytes = request.tree.bytes;
+    const std::string own_intent = fmt::format("intents/{}/{}.jsonl", *id, request.node);
+    if (report.was_there) {
+        if (auto error = clean_after_commit(own_intent)) return *error;
+        return report;
+    }
+    const Manifest intent = intent_of(request, *id);
     if (auto error = claim(intent)) return *error;
     if (auto error = sweep(*id)) return *error;
     Sender sender(*this, request, intent, report);

@@ -136,6 +136,8 @@ class Repository {
     std::optional<Error> write(const std::string& name, const Manifest& manifest);
 
     Result<std::string> choose_id(const PutRequest& request, PutReport& report);
+    Manifest intent_of(const PutRequest& request, const std::string& id);
+    std::optional<Error> clean_after_commit(const std::string& own_intent);
     std::optional<Error> claim(const Manifest& intent);
     std::optional<Error> abandon(const std::string& id, const std::vector<Manifest>& intents);
     std::optional<Error> sweep_uploads(const std::string& own_id);
