@@ -18,7 +18,8 @@ using doc::MapReader;
 using doc::Node;
 using Mistakes = std::vector<Diagnostic>;
 
-constexpr doc::NumberRange kNotNegative{.min = 0, .max = 1e30};
+/// Up to an exabyte, 30 billion years: whatever is counted later fits 64 bits.
+constexpr doc::NumberRange kNotNegative{.min = 0, .max = 1e18};
 constexpr doc::IntegerRange kDegree{.min = 1, .max = 1 << 20};
 constexpr doc::IntegerRange kSize{.min = 0, .max = 1 << 30};
 constexpr std::size_t kLongestName = 200;
@@ -324,6 +325,8 @@ Result<Recipe> read_recipe(std::string_view text, std::string_view file,
     recipe.tool_version = tool_version;
     Mistakes out;
     Reading(catalog, out).plan(*root, recipe);
+    // A map that is missing was said once; what it lacks has no place.
+    std::erase_if(out, [](const Diagnostic& d) { return d.where.file.empty(); });
     if (!out.empty()) return bad_input(std::move(out));
     return recipe;
 }
