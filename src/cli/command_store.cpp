@@ -5,7 +5,7 @@
 #include <algorithm>
 
 #include "command_store_parts.hpp"
-#include "trainyard/aws/credentials.hpp"
+#include "trainyard/aws/credential_chain.hpp"
 #include "trainyard/aws/s3.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/store/directory_store.hpp"
@@ -50,20 +50,6 @@ Result<Outcome> run_store(const Args& args, Io& io) {
                    .fix = near ? "did you mean " + *near + "?" : "trainyard store ls STORE"}}};
 }
 
-Result<std::shared_ptr<aws::CredentialSource>> credentials() {
-    const auto key = sys::get_env("AWS_ACCESS_KEY_ID");
-    const auto secret = sys::get_env("AWS_SECRET_ACCESS_KEY");
-    if (!key || !secret) {
-        return Error{ErrorKind::world,
-                     {{.where = {"credentials", 0, 0},
-                       .what = "AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY are not set",
-                       .why = {},
-                       .fix = "eval \"$(aws configure export-credentials --format env)\""}}};
-    }
-    return aws::fixed_credentials(
-        {*key, *secret, sys::get_env("AWS_SESSION_TOKEN").value_or(""), {}});
-}
-
 /// "s3://bucket/some/prefix" as the bucket and "some/prefix/".
 Result<std::unique_ptr<aws::ObjectStore>> open_bucket(const Args& args, std::string_view where,
                                                       std::string& prefix) {
@@ -78,12 +64,14 @@ Result<std::unique_ptr<aws::ObjectStore>> open_bucket(const Args& args, std::str
         settings.endpoint = sys::get_env("AWS_ENDPOINT_URL_S3")
                                 .value_or(sys::get_env("AWS_ENDPOINT_URL").value_or(""));
     }
-    settings.region = args.optional("region").value_or(
-        sys::get_env("AWS_REGION")
-            .value_or(sys::get_env("AWS_DEFAULT_REGION").value_or("us-east-1")));
-    auto source = credentials();
-    if (!source) return source.error();
-    return aws::open_s3(std::move(settings), *source);
+    aws::ChainSettings chain;
+    chain.profile = args.text("profile");
+    settings.region = args.text("region");
+    if (settings.region.empty()) {
+        settings.region = aws::configured_region(chain).value_or(chain.region);
+    }
+    chain.region = settings.region;
+    return aws::open_s3(std::move(settings), aws::credential_chain(std::move(chain)));
 }
 
 Option option(std::string name, std::string value, std::string help, std::string fallback = {}) {
@@ -122,7 +110,8 @@ std::vector<Option> options() {
         option("part-size", "SIZE", "of large files, grown where a store allows few parts",
                "16MiB"),
         option("endpoint-url", "URL", "an S3-compatible server; AWS_ENDPOINT_URL_S3"),
-        option("region", "NAME", "of the bucket; AWS_REGION")};
+        option("region", "NAME", "of the bucket; AWS_REGION or the profile's"),
+        option("profile", "NAME", "of the AWS configuration; absent: the usual chain")};
 }
 
 }  // namespace

@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <mutex>
+#include <set>
 #include <system_error>
 
 #include "trainyard/store/tree.hpp"
@@ -156,11 +158,46 @@ class DirectoryStore : public ObjectStore {
     StoreResult<ObjectVersion> publish(const std::string& temporary, const std::string& key,
                                        bool if_absent);
     void remove_empty_parents(const std::string& key);
+    /// Makes the directory and what is above it, and makes sure, once a process, that their names
+    /// last: a process that died may have made them without.
+    sys::IoDone ensure_directory(const std::string& path);
+    sys::IoDone sync_names(const std::string& path);
+    void forget_directory(const std::string& path);
 
     sys::Env& env_;
     std::string root_;
     std::uint64_t part_size_;
+    std::mutex mutex_;
+    std::set<std::string> lasting_;  ///< directories whose own names are known to last
 };
+
+sys::IoDone DirectoryStore::ensure_directory(const std::string& path) {
+    {
+        const std::scoped_lock lock(mutex_);
+        if (lasting_.contains(path)) return sys::Done{};
+    }
+    if (const auto made = sys::make_directories(env_, path); !made) return made;
+    return sync_names(path);
+}
+
+sys::IoDone DirectoryStore::sync_names(const std::string& path) {
+    for (std::string at = path; at.size() >= root_.size(); at = sys::parent_of(at)) {
+        {
+            const std::scoped_lock lock(mutex_);
+            if (lasting_.contains(at)) return sys::Done{};
+        }
+        if (const auto synced = env_.sync_directory(sys::parent_of(at)); !synced) return synced;
+        const std::scoped_lock lock(mutex_);
+        lasting_.insert(at);
+        if (at == root_) break;
+    }
+    return sys::Done{};
+}
+
+void DirectoryStore::forget_directory(const std::string& path) {
+    const std::scoped_lock lock(mutex_);
+    lasting_.erase(path);
+}
 
 sys::IoDone DirectoryStore::make_private() {
     return sys::make_directories(env_, root_ + "/" + std::string(kPrivate));
@@ -179,14 +216,20 @@ StoreResult<ObjectVersion> DirectoryStore::publish(const std::string& temporary,
     const std::string directory = sys::parent_of(target);
     // Another process may remove the directory while it is still empty.
     for (int attempt = 0;; ++attempt) {
-        if (const auto made = sys::make_directories(env_, directory); !made) {
-            return failed(made.error());
-        }
+        if (const auto made = ensure_directory(directory); !made) return failed(made.error());
         const auto named =
             if_absent ? env_.link(temporary, target) : env_.rename(temporary, target);
         if (named) break;
-        if (named.error().code == ENOENT && attempt < 3) continue;
+        if (named.error().code == ENOENT && attempt < 3) {
+            forget_directory(directory);
+            continue;
+        }
         StoreError error = failed(named.error());
+        if (if_absent && named.error().code == EEXIST) {
+            // Whoever is told that it is there may rely on it.
+            const auto synced = env_.sync_directory(directory);
+            if (!synced) return failed(synced.error());
+        }
         if (if_absent && (named.error().code == EPERM || named.error().code == EOPNOTSUPP)) {
             error.fix = "this file system has no hard links: use another one, or S3";
         }
@@ -401,7 +444,17 @@ StoreResult<std::string> DirectoryStore::read(const std::string& key, std::size_
                                               const Call& /*call*/) {
     if (!is_path(key)) return fault(StoreFault::invalid, key + ": not a key of a directory");
     auto text = sys::read_whole(env_, path_of(key), max_size);
-    if (text) return std::move(*text);
+    if (text) {
+        // Decisions rest on what is read here, so its name must last: its writer may have died
+        // between naming and syncing it. On a read-only file system nothing is decided.
+        auto synced = env_.sync_directory(sys::parent_of(path_of(key)));
+        if (synced) synced = sync_names(sys::parent_of(path_of(key)));
+        const int code = synced ? 0 : synced.error().code;
+        if (code != 0 && code != EROFS && code != EINVAL && code != EACCES && code != EPERM) {
+            return failed(synced.error());
+        }
+        return std::move(*text);
+    }
     if (text.error().code == EFBIG) return fault(StoreFault::invalid, key + ": it is too large");
     return failed(text.error());
 }
@@ -443,6 +496,7 @@ void DirectoryStore::remove_empty_parents(const std::string& key) {
     std::string directory = key;
     while (directory.find('/') != std::string::npos) {
         directory = sys::parent_of(directory);
+        forget_directory(path_of(directory));
         if (!env_.remove_directory(path_of(directory))) return;
     }
 }
@@ -456,10 +510,17 @@ StoreResult<std::vector<RemoveFailure>> DirectoryStore::remove(const std::vector
             continue;
         }
         const auto gone = env_.unlink(path_of(key));
-        if (gone) {
-            const auto synced = env_.sync_directory(sys::parent_of(path_of(key)));
-            if (!synced) failures.push_back({key, failed(synced.error())});
-            remove_empty_parents(key);
+        const bool is_gone = gone || gone.error().code == ENOENT;
+        if (is_gone) {
+            // Also if it was gone before: who removed it may have died before the sync, and what is
+            // removed next must not outlive it.
+            const std::string directory = sys::parent_of(path_of(key));
+            const auto synced = env_.sync_directory(directory);
+            if (synced) {
+                remove_empty_parents(key);
+            } else if (synced.error().code != ENOENT) {
+                failures.push_back({key, failed(synced.error())});
+            }
         } else if (fault_of(gone.error().code) != StoreFault::not_found) {
             failures.push_back({key, failed(gone.error())});
         }
