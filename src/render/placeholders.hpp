@@ -59,10 +59,15 @@ inline constexpr Placeholder kPlanOffering = {"fill-in-plan-offering",
                                               "the training plan offering that you chose",
                                               "aws sagemaker search-training-plan-offerings"};
 
+inline constexpr Placeholder kCluster = {"fill-in-cluster", "your EKS cluster",
+                                         "aws eks list-clusters"};
+inline constexpr Placeholder kNodeRole = {"KarpenterNodeRole-fill-in",
+                                          "IAM role of Karpenter's nodes", "aws iam list-roles"};
+
 inline constexpr std::array kPlaceholders = {
     &kPublicSubnet,     &kPrivateSubnet, &kKeyName,        &kReservation, &kSecurityGroup,
     &kCheckpointBucket, &kDataBucket,    &kAccount,        &kVpc,         &kRouteTable,
     &kFileSystem,       &kMountName,     &kHomeFileSystem, &kImage,       &kOffering,
-    &kTrainingPlan,     &kPlanOffering};
+    &kTrainingPlan,     &kPlanOffering,  &kCluster,        &kNodeRole};
 
 }  // namespace trainyard::render

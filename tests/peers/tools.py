@@ -39,7 +39,8 @@ def each(check):
 
 
 def kubernetes(files):
-    return complaints_of([PEERS / "kubecheck", PEERS / "crds", *files])
+    scripts = complaints_of([python_of("venv"), HERE / "configmap_scripts.py", *files])
+    return complaints_of([PEERS / "kubecheck", PEERS / "crds", *files]) + scripts
 
 
 def aws_request(files):
@@ -85,7 +86,7 @@ TOOLS = {
     "cfn-lint": (["venv"], lambda files: complaints_of([PEERS / "venv/bin/cfn-lint", "-t", *files])),
     "pcluster": (["venv"], pcluster),
     "skypilot": (["skypilot"], skypilot),
-    "kubernetes": (["kubecheck", "crds"], kubernetes),
+    "kubernetes": (["kubecheck", "crds", "venv"], kubernetes),
 }
 
 

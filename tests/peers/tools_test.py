@@ -26,6 +26,15 @@ spec:
   accessModes: [ReadWriteMany]
   resources: {requests: {storage: 1Gi}}
 """
+SCRIPTS = """
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data:
+  run.sh: |
+    #!/bin/bash
+    if true; then echo; fi
+"""
 CLUSTER = """
 Image: {Os: ubuntu2204}
 HeadNode: {InstanceType: c7i.2xlarge, Networking: {SubnetId: subnet-0000000000000000a}}
@@ -65,6 +74,7 @@ CASES = [
     ("skypilot", "task.yaml", TASK, [("num_nodes", "nodes"), ("instance_type", "instance"), ("aws/", "moon/")]),
     # Unknown field, schema, and a rule in CEL that only the API server's code evaluates.
     ("kubernetes", "pool.yaml", NODE_POOL, [("values:", "vals:"), ("group: k", "grp: k"), ("[spot]", "[]")]),
+    ("kubernetes", "scripts.yaml", SCRIPTS, [("fi", "done"), ("#!/bin/bash", "#")]),
     ("kubernetes", "claim.yaml", CLAIM, [("requests", "request"), ("1Gi", "1Gigabyte"), ("Claim\n", "Clam\n")]),
 ]
 
