@@ -13,6 +13,7 @@ namespace {
 using doc::Node;
 using Words = std::vector<std::string>;
 
+constexpr std::string_view kPods = "pods.eks.amazonaws.com";
 constexpr std::string_view kImageAccount = "763104351884";  // of AWS Deep Learning Containers
 
 Node strings(const Words& words) {
@@ -99,18 +100,25 @@ void add_sagemaker_run(std::vector<Node>& s, const Recipe& r) {
                       {"*"}));
 }
 
+/// EKS Pod Identity also tags the session it opens.
 Node trust(std::string_view service) {
     Node principal = Node::map();
     principal.set("Service", service);
     Node s = Node::map();
     s.set("Effect", "Allow");
     s.set("Principal", std::move(principal));
-    s.set("Action", "sts:AssumeRole");
+    if (service == kPods) {
+        s.set("Action", strings({"sts:AssumeRole", "sts:TagSession"}));
+    } else {
+        s.set("Action", "sts:AssumeRole");
+    }
     std::vector<Node> all;
     all.push_back(std::move(s));
     return policy(std::move(all));
 }
 
+/// Pods have the role, not the nodes.
+bool is_kubernetes(Target t) { return to_string(t) == "eks" || to_string(t) == "hyperpod"; }
 bool is_sagemaker(Target t) { return to_string(t) == "sagemaker"; }
 
 }  // namespace
@@ -150,10 +158,11 @@ Node run_policy(const Recipe& r, Target target, const Addresses& at) {
                       {objects(r, at.checkpoint)}));
     s.push_back(
         allow("Output", {"s3:PutObject", "s3:AbortMultipartUpload"}, {objects(r, at.output)}));
-    add_image_pull(s, r);
+    // Where pods run, the node's own role pulls the image.
+    if (!is_kubernetes(target)) add_image_pull(s, r);
     if (is_sagemaker(target)) {
         add_sagemaker_run(s, r);
-    } else {
+    } else if (!is_kubernetes(target)) {
         // The nodes find each other by the run's tag; EC2 knows no narrower resource for it.
         s.push_back(allow("FindTheOtherNodes", {"ec2:DescribeInstances"}, {"*"}));
     }
@@ -174,7 +183,7 @@ Node read_only_policy(const Recipe& r, Target target, const Addresses& at) {
             allow("Logs", {"logs:DescribeLogStreams", "logs:GetLogEvents", "logs:FilterLogEvents"},
                   {arn(r, "logs", kAccount.value, "log-group:/aws/sagemaker/TrainingJobs"),
                    arn(r, "logs", kAccount.value, "log-group:/aws/sagemaker/TrainingJobs:*")}));
-    } else {
+    } else if (!is_kubernetes(target)) {
         s.push_back(allow("FleetInstances", {"ec2:DescribeFleetInstances"},
                           {arn(r, "ec2", kAccount.value, "fleet/*")}));
         s.push_back(allow(
@@ -193,11 +202,12 @@ void add_iam(Directory& out, const Recipe& r, Target target, const Addresses& at
              std::string_view job) {
     out.add({"iam/policy-run.json", write_json(run_policy(r, target, at))});
     out.add({"iam/policy-read-only.json", write_json(read_only_policy(r, target, at))});
+    const std::string_view service = is_sagemaker(target)    ? "sagemaker.amazonaws.com"
+                                     : is_kubernetes(target) ? kPods
+                                                             : "ec2.amazonaws.com";
     Node role = Node::map();
     role.set("RoleName", run_role_name(job));
-    role.set(
-        "AssumeRolePolicyDocument",
-        write_json(trust(is_sagemaker(target) ? "sagemaker.amazonaws.com" : "ec2.amazonaws.com")));
+    role.set("AssumeRolePolicyDocument", write_json(trust(service)));
     role.set("Tags", aws_tags(r, job));
     out.add({"iam/iam.create-role.json", write_json(role)});
 }
