@@ -170,8 +170,7 @@ PodScriptParts script_parts(const Recipe& r, const Launch& launch) {
     return {.stages_data = r.data_place == DataPlace::local_nvme,
             .shares_files = has_lustre(r),
             .resumes = r.resume != workload::Resume::none,
-            // Megatron-LM saves on SIGTERM (--exit-signal-handler); other programs leave it to us.
-            .notice = launch.framework == Framework::megatron ? "TERM" : "USR1"};
+            .notice = launch.notice};
 }
 
 Node scripts_map(const Recipe& r, const KubernetesRun& run) {

@@ -101,6 +101,12 @@ on_notice() {{
 trap on_notice TERM
 )sh";
 
+/// A program that cannot save on a signal ends at once and starts from its last checkpoint.
+constexpr std::string_view kNoNotice = R"sh(
+noticed=0
+trap 'noticed=1; kill -TERM "$launcher"' TERM
+)sh";
+
 constexpr std::string_view kWait = R"sh(
 status=0
 while true; do
@@ -119,7 +125,8 @@ std::string pod_script(const PodScriptParts& parts) {
     if (travels) s += kCheckpoints;
     s += kRun;
     if (!parts.resumes) return s + "wait \"$launcher\"\n";
-    s += fmt::format(fmt::runtime(kNotice), parts.notice);
+    s += parts.notice.empty() ? std::string(kNoNotice)
+                              : fmt::format(fmt::runtime(kNotice), parts.notice);
     s += kWait;
     if (travels) {
         s += "kill \"$sender\" 2>/dev/null || true\n"

@@ -10,7 +10,7 @@ struct PodScriptParts {
     bool stages_data = false;   ///< from S3 to the node's disk before the first step
     bool shares_files = false;  ///< one checkpoint directory for all nodes
     bool resumes = true;
-    std::string notice;  ///< signal on which a rank saves and ends: "USR1", "TERM"
+    std::string notice;  ///< signal on which a rank saves and ends: "USR1", "TERM"; "": none
 };
 
 /// run.sh: what a pod does, from its data to the last checkpoint. Arguments: the program.
