@@ -139,7 +139,9 @@ std::vector<NodePart> node_parts(const Recipe& r, const std::string& name) {
             {name + "-spot", Purchase::spot, r.nodes - r.base_nodes}};
 }
 
-bool needs_placement_group(const Recipe& r) { return r.uses_efa() && !r.block_days; }
+bool needs_placement_group(const Recipe& r) {
+    return r.uses_efa() && !r.block_days && r.purchase != Purchase::capacity_block;
+}
 
 std::vector<Node> karpenter_nodes(const Recipe& r, const KubernetesRun& run) {
     std::vector<Node> all;

@@ -10,6 +10,7 @@
 #include "limits.hpp"
 #include "placeholders.hpp"
 #include "render_target.hpp"
+#include "trainyard/base/text.hpp"
 #include "trainyard/render/text.hpp"
 
 namespace trainyard::render {
@@ -173,13 +174,27 @@ PodScriptParts script_parts(const Recipe& r, const Launch& launch) {
             .notice = launch.notice};
 }
 
-Node scripts_map(const Recipe& r, const KubernetesRun& run) {
-    Node data = Node::map();
-    data.set("run.sh", "#!/bin/bash\n" + pod_script(script_parts(r, run.launch)));
-    for (const File& f : run.launch.files) data.set(f.path, f.content);
-    Node m = manifest("v1", "ConfigMap", run.name, run.space);
-    m.set("data", std::move(data));
-    return m;
+/// A block scalar where every parser reads it back as it stands: printable ASCII, indented by us.
+std::string yaml_text(const std::string& text) {
+    const bool plain = !text.empty() && text.front() > ' ' && text.back() == '\n' &&
+                       !text.ends_with("\n\n") && std::all_of(text.begin(), text.end(), [](char c) {
+                           return c == '\n' || (c >= ' ' && c < '\x7f');
+                       });
+    if (!plain) return " " + yaml_string(text) + "\n";
+    std::string out = " |\n";
+    for (std::string_view line : split(std::string_view(text).substr(0, text.size() - 1), '\n'))
+        out += (line.empty() ? "" : "    " + std::string(line)) + "\n";
+    return out;
+}
+
+std::string scripts_map(const Recipe& r, const KubernetesRun& run) {
+    std::string s = write_yaml(manifest("v1", "ConfigMap", run.name, run.space)) + "data:\n";
+    const auto add = [&s](const std::string& name, const std::string& text) {
+        s += "  " + yaml_string(name) + ":" + yaml_text(text);
+    };
+    add("run.sh", "#!/bin/bash\n" + pod_script(script_parts(r, run.launch)));
+    for (const File& f : run.launch.files) add(f.path, f.content);
+    return s;
 }
 
 /// A volume that is there already, and the claim that binds to it and nothing else.
@@ -390,8 +405,8 @@ Node array_job(const Recipe& r, const KubernetesRun& run) {
 void add_workspace(Directory& out, const Recipe& r, const KubernetesRun& run) {
     out.add({"workspace.yaml", manifests(r, run.target,
                                          {manifest("v1", "Namespace", run.space, ""),
-                                          manifest("v1", "ServiceAccount", run.name, run.space),
-                                          scripts_map(r, run)})});
+                                          manifest("v1", "ServiceAccount", run.name, run.space)}) +
+                                   "---\n" + scripts_map(r, run)});
     if (has_lustre(r))
         out.add({"storage.yaml", manifests(r, run.target, lustre_volume(r, run))});
     else if (r.data_place == DataPlace::s3)

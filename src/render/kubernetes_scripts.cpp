@@ -7,8 +7,9 @@ namespace trainyard::render {
 namespace {
 
 constexpr std::string_view kStart =
-    R"sh(# What one pod does. Environment: DATA_S3, DATA_DIR, CHECKPOINT_S3, CHECKPOINT_DIR and torchrun's
-# PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR. Arguments: the program.
+    R"sh(# What one pod does. Environment: DATA_S3, DATA_DIR, CHECKPOINT_S3, CHECKPOINT_DIR
+# and torchrun's PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR. Arguments: the
+# program.
 set -euo pipefail
 node=${PET_NODE_RANK:-0}
 nodes=${PET_NNODES:-1}
