@@ -27,7 +27,8 @@ void check_target(render::Target target, const render::Recipe& recipe,
     const auto written = render::render(target, recipe, options);
     if (!written) {
         for (const Diagnostic& d : written.error().diagnostics)
-            TRAINYARD_ASSERT(!d.what.empty() && !d.why.empty(), "a refusal says what and why");
+            TRAINYARD_ASSERT(!d.what.empty() && !(d.why.empty() && d.fix.empty()),
+                             "a refusal says what, and why or what instead");
         TRAINYARD_ASSERT(!written.error().diagnostics.empty(), "a refusal says something");
         return;
     }

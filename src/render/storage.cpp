@@ -51,10 +51,12 @@ Node lifecycle(const Recipe& r, const Addresses& at) {
     parts.set("AbortIncompleteMultipartUpload",
               days("DaysAfterInitiation", limit("s3.abort_multipart")));
     rules.append(std::move(parts));
-    Node old = rule("expire-checkpoints", at.checkpoint.prefix + "/");
-    old.set("Expiration", days("Days", checkpoint_days(r)));
-    old.set("NoncurrentVersionExpiration", days("NoncurrentDays", limit("s3.noncurrent")));
-    rules.append(std::move(old));
+    if (!at.checkpoint.prefix.empty()) {
+        Node old = rule("expire-checkpoints", at.checkpoint.prefix + "/");
+        old.set("Expiration", days("Days", checkpoint_days(r)));
+        old.set("NoncurrentVersionExpiration", days("NoncurrentDays", limit("s3.noncurrent")));
+        rules.append(std::move(old));
+    }
     Node body = Node::map();
     body.set("Bucket", at.checkpoint.bucket);
     body.set("LifecycleConfiguration", map_of("Rules", std::move(rules)));
@@ -174,6 +176,48 @@ void add_request(Directory& out, const char* name, const Node& body) {
     out.add({std::string("storage/") + name + ".json", write_json(body)});
 }
 
+void add_bucket(Directory& out, const Recipe& r, const Addresses& at, std::string_view job) {
+    add_request(out, "s3.create-bucket", bucket(r, at));
+    add_request(out, "s3.put-public-access-block", block_public_access(at));
+    add_request(out, "s3.put-bucket-lifecycle-configuration", lifecycle(r, at));
+    add_request(out, "ec2.create-vpc-endpoint.s3", gateway_endpoint(r, job));
+    add_request(out, "ecr.create-pull-through-cache-rule", pull_through());
+}
+
+void add_lustre(Directory& out, const Recipe& r, const Addresses& at, std::string_view job) {
+    add_request(out, "fsx.create-file-system.lustre", lustre(r, job));
+    add_request(out, "fsx.create-data-repository-association.data",
+                association(r, job, at.data, "/data", true));
+    add_request(out, "fsx.create-data-repository-association.checkpoints",
+                association(r, job, at.checkpoint, "/checkpoints", false));
+}
+
+/// The placeholders of the requests in storage/, one a line.
+std::string fill_in(const Directory& out) {
+    std::string lines;
+    for (const Placeholder* p : kPlaceholders) {
+        const bool used = std::any_of(out.files().begin(), out.files().end(), [p](const File& f) {
+            return f.path.starts_with("storage/") && f.content.find(p->value) != std::string::npos;
+        });
+        if (used) lines += fmt::format("- `{}`: {} (`{}`)\n", p->value, p->meaning, p->how);
+    }
+    return lines;
+}
+
+/// In the order of creation: what others refer to comes first.
+std::vector<std::string> requests_of(const Directory& out, const Recipe& r) {
+    std::vector<std::string> commands;
+    for (const char* stem :
+         {"s3.create-bucket", "s3.put-public-access-block", "s3.put-bucket-lifecycle-configuration",
+          "ec2.create-vpc-endpoint.s3", "ecr.create-pull-through-cache-rule",
+          "fsx.create-file-system.lustre", "fsx.create-data-repository-association.data",
+          "fsx.create-data-repository-association.checkpoints", "fsx.create-file-system.openzfs"}) {
+        if (const File* f = out.find("storage/" + std::string(stem) + ".json"))
+            commands.push_back(send_request(r, *f));
+    }
+    return commands;
+}
+
 }  // namespace
 
 Result<Addresses> run_addresses(const Options& options, std::string_view job) {
@@ -234,19 +278,34 @@ LustreSize lustre_size(const Recipe& r) {
 
 void add_storage(Directory& out, const Recipe& r, const Addresses& at, std::string_view job,
                  bool openzfs) {
-    add_request(out, "s3.create-bucket", bucket(r, at));
-    add_request(out, "s3.put-public-access-block", block_public_access(at));
-    add_request(out, "s3.put-bucket-lifecycle-configuration", lifecycle(r, at));
-    add_request(out, "ec2.create-vpc-endpoint.s3", gateway_endpoint(r, job));
-    add_request(out, "ecr.create-pull-through-cache-rule", pull_through());
-    if (r.data_place == DataPlace::lustre) {
-        add_request(out, "fsx.create-file-system.lustre", lustre(r, job));
-        add_request(out, "fsx.create-data-repository-association.data",
-                    association(r, job, at.data, "/data", true));
-        add_request(out, "fsx.create-data-repository-association.checkpoints",
-                    association(r, job, at.checkpoint, "/checkpoints", false));
-    }
+    add_bucket(out, r, at, job);
+    if (r.data_place == DataPlace::lustre) add_lustre(out, r, at, job);
     if (openzfs) add_request(out, "fsx.create-file-system.openzfs", openzfs_request(r, job));
+}
+
+void add_storage_folder(Directory& out, const Recipe& r, const Options& options, Target target) {
+    constexpr NameRule kAnyJob = {"a job name", 63, true, ""};
+    const std::string job = options.job_name.value_or(legal_name(kAnyJob, r.name));
+    auto at = run_addresses(options, job);
+    if (!at) return;  // the target has refused it already
+    // The target may have shortened the name: then no prefix here is its checkpoints'.
+    const std::string place = at->checkpoint.text();
+    const bool known = std::any_of(out.files().begin(), out.files().end(), [&](const File& f) {
+        return f.content.find(place) != std::string::npos;
+    });
+    if (!known) at->checkpoint.prefix.clear();
+    add_bucket(out, r, *at, job);
+    if (r.data_place == DataPlace::lustre && target != Target::parallelcluster)
+        add_lustre(out, r, *at, job);
+    std::string s = "# Storage of the run\n\nPlan: sha256 `" + r.plan_hash +
+                    "`. Requests for what the run needs beside its machines; leave out what you "
+                    "have. Fill in:\n\n" +
+                    fill_in(out) + "\nRun them in the directory above:\n\n```sh\n";
+    for (const std::string& line : requests_of(out, r)) s += line + "\n";
+    s += "```\n\nThe bucket drops parts of broken uploads";
+    s += known ? fmt::format(", and checkpoints after {:.0f} days.\n", checkpoint_days(r))
+               : std::string(".\n");
+    out.add({"storage/README.md", std::move(s)});
 }
 
 std::string send_request(const Recipe& r, const File& request) {
@@ -261,22 +320,13 @@ std::string send_request(const Recipe& r, const File& request) {
 
 std::vector<std::string> storage_commands(const Directory& out, const Recipe& r,
                                           std::string_view job) {
-    std::vector<std::string> commands;
-    // The order of creation: what others refer to comes first.
-    for (const char* stem :
-         {"iam/iam.create-role", "storage/s3.create-bucket", "storage/s3.put-public-access-block",
-          "storage/s3.put-bucket-lifecycle-configuration", "storage/ec2.create-vpc-endpoint.s3",
-          "storage/ecr.create-pull-through-cache-rule", "storage/fsx.create-file-system.lustre",
-          "storage/fsx.create-data-repository-association.data",
-          "storage/fsx.create-data-repository-association.checkpoints",
-          "storage/fsx.create-file-system.openzfs"}) {
-        if (const File* f = out.find(std::string(stem) + ".json"))
-            commands.push_back(send_request(r, *f));
-    }
-    commands.insert(commands.begin() + 1,
-                    fmt::format("aws iam put-role-policy --role-name {} --policy-name run "
-                                "--policy-document file://iam/policy-run.json",
-                                run_role_name(job)));
+    std::vector<std::string> commands = {
+        send_request(r, *out.find("iam/iam.create-role.json")),
+        fmt::format("aws iam put-role-policy --role-name {} --policy-name run --policy-document "
+                    "file://iam/policy-run.json",
+                    run_role_name(job))};
+    const auto requests = requests_of(out, r);
+    commands.insert(commands.end(), requests.begin(), requests.end());
     return commands;
 }
 

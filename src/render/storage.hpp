@@ -45,6 +45,10 @@ LustreSize lustre_size(const Recipe& recipe);
 /// storage/*.json for what the plan needs.
 void add_storage(Directory& out, const Recipe& recipe, const Addresses& at, std::string_view job,
                  bool openzfs);
+/// storage/ with a README of its own, for a target that writes none itself: bucket, endpoint and
+/// image cache, and Lustre unless the target's own tool makes it.
+void add_storage_folder(Directory& out, const Recipe& recipe, const Options& options,
+                        Target target);
 /// "aws ec2 create-fleet --region … --cli-input-json file://…" of a file that is named as above.
 std::string send_request(const Recipe& recipe, const File& request);
 /// For the README: shell commands that send those requests and make the role, in order, and those

@@ -94,6 +94,20 @@ TEST(Storage, OnlyUsEast1HasNoLocation) {
               nullptr);
 }
 
+TEST(Storage, EveryTargetHasItsRequests) {
+    Recipe r = with_lustre("p5.48xlarge", 5000);
+    r.steps = 1000;
+    r.step_time = 30 * kSecond;
+    for (const TargetInfo& t : targets()) {
+        const auto d = render(t.target, r, {});
+        if (!d) continue;  // a target may refuse what this recipe asks
+        EXPECT_NE(d->find("storage/s3.put-bucket-lifecycle-configuration.json"), nullptr) << t.name;
+        // ParallelCluster makes the file system of its own cluster.yaml.
+        const bool own = t.target == Target::parallelcluster;
+        EXPECT_EQ(d->find("storage/fsx.create-file-system.lustre.json") == nullptr, own) << t.name;
+    }
+}
+
 TEST(Storage, ARunHasAPrefixOfItsOwn) {
     EXPECT_EQ(run_addresses({.checkpoint = "s3://bucket"}, "run")->checkpoint.prefix, "run");
     EXPECT_EQ(run_addresses({.checkpoint = "s3://bucket/a"}, "run")->checkpoint.prefix, "a/run");

@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "render_target.hpp"
+#include "storage.hpp"
 #include "trainyard/base/contract.hpp"
 
 namespace trainyard::render {
@@ -30,7 +31,9 @@ std::optional<Target> parse_target(std::string_view s) {
     return std::nullopt;
 }
 
-Result<Directory> render(Target target, const Recipe& recipe, const Options& options) {
+namespace {
+
+Result<Directory> write_for(Target target, const Recipe& recipe, const Options& options) {
     switch (target) {
 #define TRAINYARD_TARGET(id, name, summary) \
     case Target::id:                        \
@@ -39,6 +42,15 @@ Result<Directory> render(Target target, const Recipe& recipe, const Options& opt
 #undef TRAINYARD_TARGET
     }
     TRAINYARD_ASSERT(false, "every target is listed in targets.def");
+}
+
+}  // namespace
+
+Result<Directory> render(Target target, const Recipe& recipe, const Options& options) {
+    auto written = write_for(target, recipe, options);
+    if (written && written->find("storage/s3.create-bucket.json") == nullptr)
+        add_storage_folder(*written, recipe, options, target);
+    return written;
 }
 
 Error refuse(const Recipe& recipe, std::string what, std::string why, std::string fix) {
