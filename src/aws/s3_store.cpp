@@ -59,6 +59,12 @@ std::optional<std::uint64_t> length_in(const sys::HttpResponse& response) {
     return value;
 }
 
+/// Ceph says NoSuchKey where S3 says NoSuchUpload.
+StoreError about_upload(StoreError error) {
+    if (error.fault == StoreFault::not_found) error.fault = StoreFault::no_such_upload;
+    return error;
+}
+
 std::uint64_t total_size(const std::vector<Part>& parts) {
     std::uint64_t size = 0;
     for (const Part& part : parts) size += part.size;
@@ -144,7 +150,7 @@ StoreResult<Part> S3Store::put_part(const Upload& upload, int number, std::strin
     }
     r.check = check_echo(checksum);
     StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
-    if (!done) return std::move(done).error();
+    if (!done) return about_upload(std::move(done).error());
     return Part{number, body.size(), etag_in(*done), checksum};
 }
 
@@ -198,7 +204,7 @@ StoreResult<ObjectVersion> S3Store::complete_upload(const Upload& upload,
         may_be_done = !left && left.error().fault == StoreFault::no_such_upload;
     }
     if (may_be_done && is_completed(upload, parts, options, call, version)) return version;
-    return std::move(done).error();
+    return about_upload(std::move(done).error());
 }
 
 StoreResult<std::monostate> S3Store::abort_upload(const Upload& upload, const Call& call) {
@@ -241,7 +247,7 @@ StoreResult<PartListing> S3Store::list_parts(const Upload& upload, const std::st
     if (!next.empty()) r.query.emplace_back("part-number-marker", next);
     r.check = check_document(parse_parts, listing);
     StoreResult<sys::HttpResponse> done = exchange_.send(r, call);
-    if (!done) return std::move(done).error();
+    if (!done) return about_upload(std::move(done).error());
     return listing;
 }
 

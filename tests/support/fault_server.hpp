@@ -1,6 +1,7 @@
 #pragma once
-// Runs fault_server.py on a free loopback port for the life of the object; the current directory is
-// the repository's root, as ctest sets it. port() is 0 if there is no python3: skip the test then.
+// Runs fault_server.py, or another server that prints its port, for the life of the object. The
+// current directory is the repository's root, as ctest sets it. port() is 0 if it does not start
+// (no python3): skip the test then.
 
 #include <fcntl.h>
 #include <poll.h>
@@ -20,8 +21,9 @@ class FaultServer {
     static constexpr const char* kAccessKey = "AKIATESTFAULTSERVER0";
     static constexpr const char* kSecretKey = "secret/of+the=fault-server";
 
-    explicit FaultServer(const std::vector<std::string>& options = {}) {
-        std::vector<std::string> words = {"python3", "tests/support/fault_server.py"};
+    explicit FaultServer(const std::vector<std::string>& options = {},
+                         const std::string& script = "tests/support/fault_server.py") {
+        std::vector<std::string> words = {"python3", script};
         words.insert(words.end(), options.begin(), options.end());
         std::vector<char*> arguments;
         for (std::string& word : words) arguments.push_back(word.data());
@@ -49,7 +51,7 @@ class FaultServer {
     ~FaultServer() {
         if (input_ >= 0) ::close(input_);  // it ends when its input does
         if (pid_ == 0) return;
-        for (int i = 0; i < 200; ++i) {
+        for (int i = 0; i < 1000; ++i) {
             if (::waitpid(pid_, nullptr, WNOHANG) != 0) return;
             ::poll(nullptr, 0, 10);
         }
@@ -65,7 +67,7 @@ class FaultServer {
         std::string line;
         char c = 0;
         pollfd ready{from, POLLIN, 0};
-        while (::poll(&ready, 1, 20'000) > 0 && ::read(from, &c, 1) == 1 && c != '\n') line += c;
+        while (::poll(&ready, 1, 150'000) > 0 && ::read(from, &c, 1) == 1 && c != '\n') line += c;
         for (const char digit : line) port_ = 10 * port_ + (digit - '0');
     }
 
