@@ -179,10 +179,9 @@ int lustre_gib(Bytes wanted) {
 
 Node shared_storage(const Recipe& r, const SlurmJob& job) {
     Node associations = Node::list();
-    associations.append(association(
-        "data", "s3://" + std::string(kDataBucket.value) + "/" + job.name, "/data", false));
+    associations.append(association("data", job.at.data.text(), "/data", false));
     associations.append(
-        association("checkpoints", job.checkpoint.text(), "/checkpoints/" + job.name, true));
+        association("checkpoints", job.at.checkpoint.text(), "/checkpoints/" + job.name, true));
     Node settings = Node::map();
     settings.set("StorageCapacity", lustre_gib(*r.lustre)).set("DeploymentType", "PERSISTENT_2");
     settings.set("PerUnitStorageThroughput", 125).set("DataCompressionType", "LZ4");
@@ -219,7 +218,7 @@ std::string cluster_yaml(const Recipe& r, const SlurmJob& job) {
     settings.set("ScaledownIdletime", 10);
     Node scheduling = Node::map();
     scheduling.set("Scheduler", "slurm").set("SlurmSettings", std::move(settings));
-    scheduling.set("SlurmQueues", one(queue(r, job.checkpoint)));
+    scheduling.set("SlurmQueues", one(queue(r, job.at.checkpoint)));
     Node root = Node::map();
     root.set("Region", r.region).set("Image", std::move(image));
     root.set("HeadNode", head_node(r)).set("Scheduling", std::move(scheduling));
@@ -228,7 +227,7 @@ std::string cluster_yaml(const Recipe& r, const SlurmJob& job) {
 }
 
 /// What neither the images nor a queue of ParallelCluster can do.
-std::optional<Error> mistake(const Recipe& recipe) {
+std::optional<Error> mistake(const Recipe& recipe, const Options& options) {
     const std::string& architecture = recipe.accelerator.architecture;
     const bool old = architecture.find("Volta") != std::string::npos ||
                      architecture.find("Kepler") != std::string::npos ||
@@ -237,6 +236,10 @@ std::optional<Error> mistake(const Recipe& recipe) {
         return refuse(recipe, recipe.instance.type + " is too old for ParallelCluster's images",
                       architecture + " has no driver " + version("parallelcluster.driver").value,
                       "render --target ec2-fleet with an image of your own");
+    }
+    if (options.training_plan || options.openzfs) {
+        return refuse(recipe, "--training-plan and --openzfs are not for ParallelCluster", "",
+                      "leave them out, or --target sagemaker or ec2-fleet");
     }
     if (recipe.purchase == Purchase::mixed) {
         return refuse(recipe, "a gang on mixed capacity is not for ParallelCluster",
@@ -253,7 +256,7 @@ std::vector<std::string> start_commands(const Recipe& r, const SlurmJob& job,
                                   version("parallelcluster").value};
     if (r.is_trainium())
         c.push_back("aws s3 cp neuron.sh " +
-                    shell_word(job.checkpoint.text() + "/setup/neuron.sh"));
+                    shell_word(job.at.checkpoint.text() + "/setup/neuron.sh"));
     c.push_back("pcluster create-cluster -n " + job.name + " -c cluster.yaml" + region);
     c.push_back("pcluster describe-cluster -n " + job.name + region + "   # until CREATE_COMPLETE");
     c.push_back("pcluster ssh -n " + job.name + region + "   # with a copy of this directory");
@@ -277,7 +280,7 @@ std::vector<std::string> tear_down(const Recipe& r, const SlurmJob& job,
 }  // namespace
 
 Result<Directory> render_parallelcluster(const Recipe& recipe, const Options& options) {
-    if (auto wrong = mistake(recipe)) return *std::move(wrong);
+    if (auto wrong = mistake(recipe, options)) return *std::move(wrong);
     auto job = slurm_job(recipe, options, Target::parallelcluster, kClusterName);
     if (!job) return job.error();
     Directory d;

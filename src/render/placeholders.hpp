@@ -64,10 +64,33 @@ inline constexpr Placeholder kCluster = {"fill-in-cluster", "your EKS cluster",
 inline constexpr Placeholder kNodeRole = {"KarpenterNodeRole-fill-in",
                                           "IAM role of Karpenter's nodes", "aws iam list-roles"};
 
-inline constexpr std::array kPlaceholders = {
-    &kPublicSubnet,     &kPrivateSubnet, &kKeyName,        &kReservation, &kSecurityGroup,
-    &kCheckpointBucket, &kDataBucket,    &kAccount,        &kVpc,         &kRouteTable,
-    &kFileSystem,       &kMountName,     &kHomeFileSystem, &kImage,       &kOffering,
-    &kTrainingPlan,     &kPlanOffering,  &kCluster,        &kNodeRole};
+inline constexpr Placeholder kLaunchTemplate = {"lt-0000000000000000b",
+                                                "the launch template that you made",
+                                                "aws ec2 describe-launch-templates"};
+inline constexpr Placeholder kComputeNodeGroup = {"pcs_fillinnode",
+                                                  "the group of compute nodes that you made",
+                                                  "aws pcs list-compute-node-groups"};
+
+inline constexpr std::array kPlaceholders = {&kLaunchTemplate,
+                                             &kComputeNodeGroup,
+                                             &kPublicSubnet,
+                                             &kPrivateSubnet,
+                                             &kKeyName,
+                                             &kReservation,
+                                             &kSecurityGroup,
+                                             &kCheckpointBucket,
+                                             &kDataBucket,
+                                             &kAccount,
+                                             &kVpc,
+                                             &kRouteTable,
+                                             &kFileSystem,
+                                             &kMountName,
+                                             &kHomeFileSystem,
+                                             &kImage,
+                                             &kOffering,
+                                             &kTrainingPlan,
+                                             &kPlanOffering,
+                                             &kCluster,
+                                             &kNodeRole};
 
 }  // namespace trainyard::render

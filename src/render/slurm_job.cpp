@@ -6,7 +6,6 @@
 #include <cmath>
 
 #include "ledger.hpp"
-#include "placeholders.hpp"
 #include "render_target.hpp"
 #include "slurm_scripts.hpp"
 #include "trainyard/base/text.hpp"
@@ -86,8 +85,8 @@ std::string checkpoint_place(const Recipe& r, const std::string& name) {
 std::string job_env(const Recipe& r, const SlurmJob& job, Target target) {
     std::string s = head_comment("#", r, target);
     s += "# Sourced by job.sbatch, node.sh and checkpoints.sh: what is yours to fill in.\n\n";
-    s += "DATA_S3=s3://" + std::string(kDataBucket.value) + "/" + job.name + "\n";
-    s += "CHECKPOINT_S3=" + shell_word(job.checkpoint.text()) + "\n";
+    s += "DATA_S3=" + shell_word(job.at.data.text()) + "\n";
+    s += "CHECKPOINT_S3=" + shell_word(job.at.checkpoint.text()) + "\n";
     s += "DATA_DIR=" + shell_word(data_place(r)) + "\n";
     s += "CHECKPOINT_DIR=" + shell_word(checkpoint_place(r, job.name)) + "\n";
     if (resumes(r) && !r.lustre) s += "QUIET_SECONDS=60\n";
@@ -113,13 +112,13 @@ Result<SlurmJob> slurm_job(const Recipe& recipe, const Options& options, Target 
                            const NameRule& name_rule) {
     auto name = job_name(name_rule, recipe, options);
     if (!name) return name.error();
-    auto checkpoint = checkpoint_address(options, *name);
-    if (!checkpoint) return checkpoint.error();
+    auto at = run_addresses(options, *name);
+    if (!at) return at.error();
     const Framework framework = options.framework.value_or(default_framework(recipe));
     // node.sh knows these directories; a word that begins with '$' would be quoted.
     auto launch = training_command(recipe, framework, {kDataWord, kCheckpointWord, kConfigWord});
     if (!launch) return launch.error();
-    SlurmJob job{*name, *checkpoint, *std::move(launch), {}};
+    SlurmJob job{*name, *at, *std::move(launch), {}};
     const ScriptParts parts{.is_array = is_array(recipe),
                             .is_gang = recipe.is_gang(),
                             .resumes = resumes(recipe),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "launch.hpp"
+#include "storage.hpp"
 #include "trainyard/render/names.hpp"
 #include "trainyard/render/target.hpp"
 
@@ -19,7 +20,7 @@ inline constexpr const char* kLustre = "/fsx";       ///< shared file system, if
 
 struct SlurmJob {
     std::string name;
-    S3Address checkpoint;
+    Addresses at;
     Launch launch;
     std::vector<File> files;
 };
