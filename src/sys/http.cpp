@@ -18,7 +18,7 @@
 namespace trainyard::sys {
 namespace {
 
-// With libcurl's own 64 KiB one core sends 1.2 GB/s instead of 2.8 (docs/model/store-client.md).
+// With libcurl's own 64 KiB one core sends 1.2 GB/s instead of 2.8 (docs/reference/s3.md).
 constexpr long kUploadBuffer = 512L << 10U;
 constexpr long kReceiveBuffer = 512L << 10U;  // the most that libcurl takes
 
@@ -223,9 +223,7 @@ class HttpClient::Loop {
             int left = 0;
             while (const CURLMsg* message = curl_multi_info_read(multi_, &left)) {
                 if (message->msg != CURLMSG_DONE) continue;
-                char* user = nullptr;
-                curl_easy_getinfo(message->easy_handle, CURLINFO_PRIVATE, &user);
-                end(*static_cast<Transfer*>(static_cast<void*>(user)), message->data.result);
+                end(running_by(message->easy_handle), message->data.result);
                 has_ended = true;
             }
             // A caller that has just been answered is about to ask again.
@@ -257,7 +255,6 @@ class HttpClient::Loop {
     void set_up(CURL* easy, Transfer& t) const {
         t.easy = easy;
         curl_easy_reset(easy);
-        curl_easy_setopt(easy, CURLOPT_PRIVATE, &t);
         curl_easy_setopt(easy, CURLOPT_URL, t.request.url.c_str());
         curl_easy_setopt(easy, CURLOPT_PROTOCOLS_STR, "http,https");
         curl_easy_setopt(easy, CURLOPT_PATH_AS_IS, 1L);
@@ -278,6 +275,13 @@ class HttpClient::Loop {
         set_method(easy, t);
         set_headers(easy, t);
         set_limits(easy, t.request);
+    }
+
+    Transfer& running_by(const CURL* easy) const {
+        const auto found = std::find_if(running_.begin(), running_.end(),
+                                        [easy](const Transfer* t) { return t->easy == easy; });
+        TRAINYARD_ASSERT(found != running_.end(), "only what runs can end");
+        return **found;
     }
 
     void end_stopped() {
