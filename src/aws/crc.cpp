@@ -199,13 +199,14 @@ __attribute__((target("pclmul,sse4.1"))) __m128i key_vector(FoldKeys keys) {
 __attribute__((target("pclmul,sse4.1"))) std::uint64_t crc64nvme_by_folding(std::uint64_t state,
                                                                             std::string_view data) {
     constexpr std::size_t kLanes = 8;
-    constexpr FoldKeys kFar = fold_keys(8 * 16 * kLanes);
-    constexpr FoldKeys kNext = fold_keys(8 * 16);
+    constexpr FoldKeys kFar = fold_keys(std::uint64_t{128} * kLanes);
+    constexpr FoldKeys kNext = fold_keys(128);  // bits of a block
     const char* p = data.data();
     std::size_t left = data.size();
     __m128i lane[kLanes];  // NOLINT(*-c-arrays): GCC warns of std::array<__m128i>
     for (std::size_t i = 0; i < kLanes; ++i) lane[i] = load16(p + 16 * i);
-    lane[0] = _mm_xor_si128(lane[0], _mm_set_epi64x(0, static_cast<long long>(~state)));
+    const std::uint64_t inverted = ~state;
+    lane[0] = _mm_xor_si128(lane[0], _mm_set_epi64x(0, static_cast<long long>(inverted)));
     p += 16 * kLanes;
     left -= 16 * kLanes;
     const __m128i far = key_vector(kFar);
