@@ -5,9 +5,8 @@
 
 What it minimises: over the tier-1 `tuned` rows, |ln(predicted/measured)| + 2 ln^2, capped at 0.7, each row weighted by
 1/sqrt(size of its GROUP) so that a sweep does not drown the rest, plus 0.002 (ln(value/prior))^2 per constant, so that
-a constant that the data do not speak about stays at its cited prior (tools/fit_priors.csv); plus 0.2 x the mean
-regret: over the jobs that ran in several configurations, what the configuration that the model would choose cost more
-than the best of them. Rows of the BigScience V100/A100 runs weigh 0.3: their authors warn of about 40 % network noise; so do rows whose notes say that the
+a constant that the data do not speak about stays at its cited prior (tools/fit_priors.csv). Rows of the BigScience
+V100/A100 runs weigh 0.3: their authors warn of about 40 % network noise; so do rows whose notes say that the
 accelerators were power-limited. The search is coordinate descent on the
 logarithm of each constant, within physical bounds, from a fixed seed: the same input gives the same output.
 
@@ -30,11 +29,6 @@ ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 CONSTANTS = os.path.join(ROOT, "data", "perf", "constants.csv")
 BANDS = os.path.join(ROOT, "data", "perf", "error_bands.csv")
 SWEEP = "vtrain-single"
-REGRET_WEIGHT = 0.2
-SMALLEST_GAIN = 1e-4  # a constant moves only for a gain of a thousandth of the objective
-JOB = ["model_name", "layers", "hidden", "accelerator", "n_accel", "seq_len", "global_batch_seqs"]
-CONFIGURATION = ["tp", "pp", "vp", "cp", "ep", "sequence_parallel", "zero_stage_or_fsdp", "micro_batch", "recompute",
-                 "precision"]
 PRIORS = os.path.join(ROOT, "tools", "fit_priors.csv")
 
 
@@ -62,12 +56,6 @@ class Problem:
         self.source = {r["id"]: r["source_title"] for r in self.rows}
         sizes = collections.Counter(self.group[i] for i in self.used)
         self.weight = {i: (0.3 if i in self.noisy else 1) / math.sqrt(sizes[self.group[i]]) for i in self.used}
-        self.jobs = collections.defaultdict(lambda: collections.defaultdict(list))
-        for r in self.rows:
-            if r["id"] in self.used:
-                job = (self.group[r["id"]],) + tuple(r[c] for c in JOB)
-                self.jobs[job][tuple(r[c] for c in CONFIGURATION)].append(r["id"])
-        self.measured = {}
         self.priors = {key_of(r): r for r in read_table(PRIORS)}
 
     @staticmethod
@@ -87,23 +75,7 @@ class Problem:
                 sys.exit("validate failed: " + done.stderr.decode(errors="replace")[-2000:])
         finally:
             os.unlink(f.name)
-        rows = [r for r in json.loads(done.stdout)["rows"] if "error" in r]
-        self.measured = {r["id"]: r["measured"] for r in rows}
-        return {r["id"]: r["error"] for r in rows}
-
-    def regret(self, errors, ids):
-        """Mean over jobs of chosen / best - 1 in measured time; one job at least two of whose configurations count."""
-        lost = []
-        for configurations in self.jobs.values():
-            times = []
-            for rows in configurations.values():
-                rows = [i for i in rows if i in ids and i in errors]
-                if rows:
-                    times.append((quantile([self.measured[i] * (1 + errors[i]) for i in rows], 0.5),
-                                  quantile([self.measured[i] for i in rows], 0.5)))
-            if len(times) > 1:
-                lost.append(min(times)[1] / min(t[1] for t in times) - 1)
-        return sum(lost) / len(lost) if lost else 0.0
+        return {r["id"]: r["error"] for r in json.loads(done.stdout)["rows"] if "error" in r}
 
     def objective(self, constants, ids):
         errors = self.errors(constants)
@@ -117,7 +89,7 @@ class Problem:
         for key, prior in self.priors.items():
             if key in constants and float(prior["value"]) > 0:
                 penalty += 0.002 * math.log(max(constants[key], 1e-3) / float(prior["value"])) ** 2
-        return total / weight + penalty + REGRET_WEIGHT * self.regret(errors, ids)
+        return total / weight + penalty
 
 
 def quantile(values, q):
@@ -142,7 +114,7 @@ def improve(problem, constants, key, step, ids, best):
                 break
             constants[key] = new
             value = problem.objective(constants, ids)
-            if value < best - SMALLEST_GAIN:
+            if value < best - 1e-6:
                 best, moved = value, True
             else:
                 constants[key] = old

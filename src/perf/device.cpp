@@ -54,8 +54,6 @@ Device make_device(const catalog::Accelerator& a, catalog::Precision precision, 
     d.host_scale = (graphs ? c.graph_us_per_kernel / c.host_us_per_kernel : 1) / stack.efficiency;
     d.host_per_kernel =
         (graphs ? c.graph_us_per_kernel : c.host_us_per_kernel) * kMicrosecond / stack.efficiency;
-    d.microbatch_host = c.microbatch_host_us * kMicrosecond * d.host_scale;
-    d.misaligned_rate = a.vendor == "AWS" ? 1 : c.misaligned_rate;
     d.moe_host_per_kernel = stack.moe_graphs
                                 ? d.host_per_kernel
                                 : c.host_us_per_kernel * kMicrosecond / stack.efficiency;

@@ -21,11 +21,9 @@ struct Device {
     double gradient_bytes = 2;  ///< of accumulated weight gradients
     bool fp8 = false;
     bool fused_experts = false;  ///< experts quantise and activate inside their products
-    double misaligned_rate = 1;  ///< per halving of alignment; compilers ahead of time pad instead
     Seconds kernel_gap;
     Seconds host_per_kernel;
     double host_scale = 1;        ///< host work against an eager stack (CUDA graphs: small)
-    Seconds microbatch_host;      ///< besides the kernels of a micro-batch
     Seconds moe_host_per_kernel;  ///< token counts change every step, so MoE layers launch eagerly
     double attention_gain = 1;
     double traffic = 1;  ///< bytes moved by streaming kernels against perfect fusion

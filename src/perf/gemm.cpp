@@ -60,27 +60,11 @@ Seconds gemm_time(const Device& d, const Gemm& g) {
     return std::max(best, streaming) * kSecond + d.kernel_gap;
 }
 
-namespace {
-
-/// Tensor cores are fed by 16-byte loads. Rows of `out` elements that are no multiple of that need
-/// loads of 8, 4 or 2 bytes, in all three products, since each reads or writes such rows.
-double slowdown_of_alignment(const Device& d, double out) {
-    const double bytes = out * d.element_bytes;
-    if (bytes != std::floor(bytes)) return 1;  // an average width, not a real one
-    double slower = 1;
-    for (double align = 16; align > d.element_bytes && std::fmod(bytes, align) != 0; align /= 2)
-        slower /= d.misaligned_rate;
-    return slower;
-}
-
-}  // namespace
-
 LinearTime linear_time(const Device& d, double tokens, double in, double out, double batch) {
-    const double slower = slowdown_of_alignment(d, out);
     LinearTime t;
-    t.forward = slower * gemm_time(d, {tokens, out, in, batch});
-    t.input_grad = slower * gemm_time(d, {tokens, in, out, batch});
-    t.weight_grad = slower * gemm_time(d, {in, out, tokens, batch});
+    t.forward = gemm_time(d, {tokens, out, in, batch});
+    t.input_grad = gemm_time(d, {tokens, in, out, batch});
+    t.weight_grad = gemm_time(d, {in, out, tokens, batch});
     return t;
 }
 

@@ -99,19 +99,6 @@ TEST(Gemm, LinearLayerIsThreeProducts) {
     EXPECT_NEAR(seconds(t.backward()), 2 * each, 1e-9);
 }
 
-// 16-byte loads feed the tensor cores: 8 elements of two bytes. GPT-2's 50,257 words are odd, which
-// is three halvings away; 50,260 is a multiple of 4 (one), 50,256 of 16 (none).
-TEST(Gemm, OddRowsAreSlower) {
-    Constants c = test::ideal_constants();
-    c.global.misaligned_rate = 0.5;
-    const Device d = round_device(c);
-    const auto per_word = [&d](double words) {
-        return seconds(linear_time(d, 12800, 12800, words).forward) / words;
-    };
-    EXPECT_NEAR(per_word(50257) / per_word(50256), 8, 0.05);
-    EXPECT_NEAR(per_word(50260) / per_word(50256), 2, 0.02);
-}
-
 TEST(Gemm, NeverFasterThanAchievedPeakOrMemory) {
     std::mt19937 random(1);
     const auto pick = [&random](unsigned top) { return 1.0 + static_cast<double>(random() % top); };

@@ -273,9 +273,6 @@ void tensor_collectives(LayerBuilder& b, const Model& m, const LayerShape& s, co
     const double hidden_share = stack.tensor_overlap ? d.constants->tensor_overlap : 0;
     Seconds once = s.sequence_parallel ? all_gather(n, g, size) + reduce_scatter(n, g, size)
                                        : all_reduce(n, g, size);
-    if (stack.host == HostMode::eager) {
-        once += (s.sequence_parallel ? 2 : 1) * d.constants->blocking_collective_us * kMicrosecond;
-    }
     once *= 1 - hidden_share;
     // With sequence parallelism backward gathers the layer input once more for the weight gradient
     // (overlapped).
@@ -341,13 +338,11 @@ LayerCost layer_cost(const Model& m, LayerKind kind, const LayerShape& s, const 
     return cost;
 }
 
-EdgeCost edge_cost(const Model& m, const LayerShape& s, const Device& d, const Network& n,
-                   const Stack& stack) {
+EdgeCost edge_cost(const Model& m, const LayerShape& s, const Device& d, const Network& n) {
     EdgeCost e;
     const double tokens = static_cast<double>(s.micro_batch) * s.sequence / s.context;
-    const double multiple = stack.vocab_multiple;
     const double width =
-        m.vocab > 0 ? std::ceil(m.vocab / multiple / s.tensor) * multiple : m.classes;
+        m.vocab > 0 ? std::ceil(static_cast<double>(m.vocab) / s.tensor) : m.classes;
     if (width > 0) {
         LayerBuilder head(s, d);
         // BERT predicts 15 % of the tokens (arXiv 1810.04805, sec. 3.1) and gathers them before the

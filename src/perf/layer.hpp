@@ -51,7 +51,7 @@ struct EdgeCost {
     PassCost head_forward, head_backward;
     PassCost embedding_forward, embedding_backward;
 };
-EdgeCost edge_cost(const workload::Model& m, const LayerShape& s, const Device& d, const Network& n,
-                   const Stack& stack);
+EdgeCost edge_cost(const workload::Model& m, const LayerShape& s, const Device& d,
+                   const Network& n);
 
 }  // namespace trainyard::perf

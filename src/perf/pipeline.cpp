@@ -12,16 +12,12 @@ namespace trainyard::perf {
 Seconds StageCost::launch() const {
     // Host and device run asynchronously: the slower one rules, but near balance each waits for the
     // other now and then, so the smooth maximum (h^4 + d^4)^(1/4) is closer than max(h, d).
-    const auto wait = [](Seconds device_time, Seconds host_time) {
-        const double device = device_time / kSecond;
-        const double host = host_time / kSecond;
-        if (host <= 0) return Seconds{};
-        const double ratio = device / host;
-        const double both = host * std::sqrt(std::sqrt(1 + ratio * ratio * ratio * ratio));
-        return (both - device) * kSecond;
-    };
-    return wait(forward.total() - tail, forward.host) +
-           wait(backward.total() + recompute.total(), backward.host + recompute.host);
+    const double device = (forward.total() + backward.total() + recompute.total()) / kSecond;
+    const double host = (forward.host + backward.host + recompute.host) / kSecond;
+    if (host <= 0) return {};
+    const double ratio = device / host;
+    const double both = host * std::sqrt(std::sqrt(1 + ratio * ratio * ratio * ratio));
+    return (both - device) * kSecond;
 }
 
 namespace {

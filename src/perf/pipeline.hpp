@@ -8,8 +8,6 @@ namespace trainyard::perf {
 /// One stage for one micro-batch (all its chunks).
 struct StageCost {
     PassCost forward, backward, recompute;
-    /// Head and loss, at the end of forward: the host has launched them and waits for the result.
-    Seconds tail;
     /// Device idle because the host cannot launch fast enough.
     Seconds launch() const;
     Seconds total() const {

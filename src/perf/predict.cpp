@@ -57,9 +57,8 @@ struct KeyHash {
 };
 
 StageCost stage_cost(const Costs& costs, StageLayers layers, Recompute recompute, bool embedding,
-                     bool head, const Device& d) {
+                     bool head) {
     StageCost s;
-    s.forward.host += d.microbatch_host;
     const auto add = [&](const LayerCost& c, double n) {
         if (n <= 0) return;
         s.forward += c.forward * n;
@@ -75,7 +74,6 @@ StageCost stage_cost(const Costs& costs, StageLayers layers, Recompute recompute
     }
     if (head) {
         s.forward += costs.edge.head_forward;
-        s.tail = costs.edge.head_forward.total();
         s.backward += costs.edge.head_backward;
     }
     return s;
@@ -107,7 +105,7 @@ struct Predictor::State {
         Costs c;
         c.dense = layer_cost(model, LayerKind::dense, key.shape, d, network, stack);
         if (model.moe) c.moe = layer_cost(model, LayerKind::moe, key.shape, d, network, stack);
-        c.edge = edge_cost(model, key.shape, d, network, stack);
+        c.edge = edge_cost(model, key.shape, d, network);
         return memo.emplace(key, c).first->second;
     }
 };
@@ -229,14 +227,12 @@ Prediction Predictor::predict(const Training& asked) {
     in.stages = stages;
     in.chunks = p.virtual_stages;
     in.micro_batches = static_cast<int>(micro);
-    in.first =
-        stage_cost(costs, stage_layers(st.model, stages, 0), t.recompute, true, stages == 1, d);
+    in.first = stage_cost(costs, stage_layers(st.model, stages, 0), t.recompute, true, stages == 1);
     if (stages > 1)
-        in.last =
-            stage_cost(costs, stage_layers(st.model, stages, last), t.recompute, false, true, d);
+        in.last = stage_cost(costs, stage_layers(st.model, stages, last), t.recompute, false, true);
     if (stages > 2) {
         const StageLayers layers = stage_layers(st.model, stages, middle_stage(st.model, stages));
-        in.middle = stage_cost(costs, layers, t.recompute, false, false, d);
+        in.middle = stage_cost(costs, layers, t.recompute, false, false);
     }
     in.send = send_time(st.model, t, d, st.network);
     const PipelineTime pipe = pipeline_time(in, c, stack);
@@ -247,9 +243,8 @@ Prediction Predictor::predict(const Training& asked) {
     s.recompute += host_copies(st.model, t, d);
     s.pipeline_bubble = pipe.bubble;
     s.pipeline_comm = pipe.comm;
-    const double overhead_ms = stack.step_overhead_ms > 0      ? stack.step_overhead_ms
-                               : stack.fusion == Fusion::fused ? c.fused_step_overhead_ms
-                                                               : c.step_overhead_ms;
+    const double overhead_ms =
+        stack.step_overhead_ms > 0 ? stack.step_overhead_ms : c.step_overhead_ms;
     s.launch += pipe.scheduler + overhead_ms * kMillisecond;
 
     const int heavy = pipe.last_is_busiest ? last : 0;

@@ -81,7 +81,6 @@ Stack read_stack(RowReader r) {
     s.bf16_gradient_extra_bytes = static_cast<int>(r.number("bf16_gradient_extra_bytes", 0));
     s.logit_bytes = r.number("logit_bytes", 1);
     s.optimizer_temporary_bytes = r.number("optimizer_temporary_bytes", 0);
-    s.vocab_multiple = static_cast<int>(r.number("vocab_multiple", 1));
     s.efficiency = r.number("efficiency", 0.01);
     s.source = r.text("source");
     return s;

@@ -50,12 +50,11 @@ inline catalog::Accelerator round_accelerator() {
 inline Constants ideal_constants() {
     Constants c;
     GlobalConstants& g = c.global;
-    g.tile_128 = g.tile_64 = g.tile_32 = g.misaligned_rate = 1;
+    g.tile_128 = g.tile_64 = g.tile_32 = 1;
     g.wave_quantisation = 0;
     g.kernel_gap_us = g.host_us_per_kernel = g.checkpoint_host_us = g.cross_socket_us = 0;
     g.collective_host_us = 0;
     g.graph_us_per_kernel = g.step_overhead_ms = g.microbatch_overhead_ms = 0;
-    g.fused_step_overhead_ms = 0;
     g.eager_traffic = g.fused_traffic = g.compiled_traffic = 1;
     g.flash_half_sequence = 0;
     g.intra_latency_us = g.inter_latency_us = g.collective_base_us = 0;

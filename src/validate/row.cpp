@@ -1,6 +1,5 @@
 #include "row.hpp"
 
-#include <algorithm>
 #include <cmath>
 
 #include "trainyard/base/text.hpp"
@@ -62,16 +61,6 @@ const Model* built_in(const Row& r, int layers, int hidden, int heads) {
     return nullptr;
 }
 
-}  // namespace
-
-bool has_unpadded_vocabulary(const Row& r) {
-    return !r.count("vocab") &&
-           r.cell("notes").find("vocab and A100 memory size not in the file") !=
-               std::string_view::npos;
-}
-
-namespace {
-
 void shape_of_vision(Model& m) {
     m.image_size = 224;
     m.patch_size = 16;
@@ -101,14 +90,8 @@ tl::expected<Model, std::string> model_of_row(const Row& r, std::vector<std::str
     m.ffn_hidden = r.count("ffn_hidden").value_or(4 * *hidden);
     const bool multilingual = r.text("notes").find("vocab ~250k") != std::string::npos;
     m.vocab = r.count("vocab").value_or(multilingual ? 250880 : 51200);
-    if (has_unpadded_vocabulary(r)) {
-        // A rank holds the whole part of 50,257 / TP.
-        constexpr int kVocabulary = 50257;
-        m.vocab = kVocabulary - kVocabulary % std::min(r.count("tp").value_or(1), kVocabulary);
-        assumptions.push_back("vocabulary of the source's published configuration: 50,257");
-    } else if (!r.count("vocab") && !multilingual) {
+    if (!r.count("vocab") && !multilingual)
         assumptions.push_back("vocabulary not stated: 51,200 (GPT-2's padded for TP)");
-    }
     m.causal = !has_any(name, {"bert", "vit", "clip"});
     m.tied_embeddings = !m.gated_mlp;
     m.max_positions = r.count("seq_len").value_or(2048);

@@ -31,8 +31,4 @@ class Row {
 tl::expected<workload::Model, std::string> model_of_row(const Row& r,
                                                         std::vector<std::string>& assumptions);
 
-/// vTrain's runs: their published code (VIA-Research/vTrain @f8dda84, src/config.py) has GPT-2's
-/// 50,257 words and divides them by TP without padding (src/model/gpt_modeling.py).
-bool has_unpadded_vocabulary(const Row& r);
-
 }  // namespace trainyard::validate

@@ -61,14 +61,6 @@ TEST(ModelOfRow, SilentCellsHaveStatedDefaults) {
     EXPECT_EQ(model({{"vocab", ""}, {"notes", "vocab ~250k"}}).vocab, 250880);
 }
 
-TEST(ModelOfRow, UnpaddedVocabularyIsSplitWithoutARest) {
-    // 50,257 = 8 * 6,282 + 1.
-    const char* notes = "1F1B; vocab and A100 memory size not in the file";
-    EXPECT_EQ(model({{"vocab", ""}, {"notes", notes}}).vocab, 50257);
-    EXPECT_EQ(model({{"vocab", ""}, {"notes", notes}, {"tp", "8"}}).vocab, 8 * 6282);
-    EXPECT_EQ(model({{"vocab", "1000"}, {"notes", notes}}).vocab, 1000);
-}
-
 TEST(ModelOfRow, TheNameTellsTheKind) {
     EXPECT_TRUE(model({{"model_name", "Llama2-7B"}}).gated_mlp);
     EXPECT_EQ(model({{"model_name", "Llama2-7B"}}).norm, workload::Norm::rms_norm);

@@ -258,8 +258,6 @@ Observation read_row(const Row& r, const catalog::Catalog& catalog) {
     if (stack->name == "megatron-bridge" && contains(o.model_name, "tokendrop")) {
         stack = perf::find_stack("megatron-bridge-drop");
     }
-    if (stack->name == "megatron-deepspeed" && has_unpadded_vocabulary(r))
-        stack = perf::find_stack("megatron-deepspeed-unpadded");
     o.training.stack = stack->name;
     o.training.attention = stack->attention;
     if (contains(r.text("notes"), "flash-attn"))

@@ -143,7 +143,7 @@ TEST(Score, ErrorIsPredictedOverMeasuredLessOne) {
     EXPECT_NEAR(*score(runs, perf::default_constants())[0].error, 1, 1e-12);
     // The constants are the caller's.
     perf::Constants slow = perf::default_constants();
-    slow.global.fused_step_overhead_ms += 1e6;
+    slow.global.step_overhead_ms += 1e6;
     EXPECT_GT(*score(runs, slow)[0].error, 100);
 }
 

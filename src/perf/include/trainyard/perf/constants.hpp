@@ -37,8 +37,6 @@ struct GlobalConstants {
     double tile_32 = 0.55;           ///< 64x64
     double wave_quantisation = 0.6;  ///< 1 = whole waves only, 0 = perfectly divisible work
     double kernel_gap_us = 2.0;      ///< device idle between dependent kernels
-    double misaligned_rate =
-        0.75;  ///< rate of a product per halving of its rows' alignment below 16 bytes
     // Streaming kernels
     double eager_traffic = 1.8;  ///< bytes moved against perfect fusion
     double fused_traffic = 1.2;
@@ -52,16 +50,12 @@ struct GlobalConstants {
     double checkpoint_host_us =
         600;                         ///< per layer: saving and restoring random state for recompute
     double collective_host_us = 50;  ///< CPU time to start one blocking collective
-    double blocking_collective_us = 0;  ///< device idle at one: stream hand-over, the slowest rank
     double cross_socket_us =
         250;  ///< host-bound wait at a collective whose ranks sit on both CPU sockets
     double graph_us_per_kernel = 1.5;  ///< CUDA graphs or an ahead-of-time compiled step
     double step_overhead_ms = 4.0;     ///< loss scale, logging, data hand-over, optimizer launches
-    double fused_step_overhead_ms = 4.0;  ///< the same where the optimizer is one fused kernel
     double microbatch_overhead_ms =
         0.3;  ///< scheduler work per micro-batch with pipeline parallelism
-    double microbatch_host_us =
-        0;  ///< CPU time per micro-batch beside kernels: batch hand-over, masks, loss bookkeeping
     // Collectives
     double intra_latency_us = 3.5;   ///< per ring hop inside a node
     double inter_latency_us = 16;    ///< per hop across nodes

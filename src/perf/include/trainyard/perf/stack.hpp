@@ -47,7 +47,6 @@ struct Stack {
     double optimizer_temporary_bytes =
         0;                    ///< per updated parameter, alive only during the optimizer step
     int gradient_bytes = 2;   ///< dtype of the reduced gradients
-    int vocab_multiple = 1;   ///< the vocabulary of a TP rank is padded to a multiple of it
     double efficiency = 1.0;  ///< device throughput against a tuned stack
     std::string source;
 };
