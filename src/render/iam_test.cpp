@@ -83,6 +83,20 @@ TEST(Iam, SageMakerMayTouchTheVpcOnlyForLustre) {
               nullptr);
 }
 
+TEST(Iam, WhoTakesOnTheRole) {
+    const Recipe r = test_recipe("p5.48xlarge", 2, Purchase::on_demand);
+    const auto trusted = [&r](Target t) {
+        Directory d;
+        add_iam(d, r, t, places("c"), "run");
+        return d.find("iam/iam.create-role.json")->content;
+    };
+    EXPECT_NE(trusted(Target::sagemaker).find("sagemaker.amazonaws.com"), std::string::npos);
+    EXPECT_NE(trusted(Target::ec2_fleet).find("ec2.amazonaws.com"), std::string::npos);
+    EXPECT_NE(trusted(Target::eks).find("pods.eks.amazonaws.com"), std::string::npos);
+    EXPECT_NE(trusted(Target::eks).find("sts:TagSession"), std::string::npos);
+    EXPECT_EQ(statement(run_policy(r, Target::eks, places("c")), "FindTheOtherNodes"), nullptr);
+}
+
 TEST(Iam, PartitionsOfChinaAndGovCloud) {
     EXPECT_EQ(partition("cn-north-1"), "aws-cn");
     EXPECT_EQ(partition("us-gov-west-1"), "aws-us-gov");

@@ -192,6 +192,28 @@ void add_lustre(Directory& out, const Recipe& r, const Addresses& at, std::strin
                 association(r, job, at.checkpoint, "/checkpoints", false));
 }
 
+/// The job's name and addresses as the target's files have them: each service cuts long names at
+/// another length. Where none is found the checkpoints' prefix stays empty.
+std::optional<std::pair<std::string, Addresses>> written_addresses(const Directory& out,
+                                                                   const Recipe& r,
+                                                                   const Options& options) {
+    std::optional<std::pair<std::string, Addresses>> found;
+    for (const std::size_t longest : {63UL, 60UL, 40UL, 25UL}) {
+        const NameRule rule = {"a job name", longest, true, ""};
+        const std::string job = options.job_name.value_or(legal_name(rule, r.name));
+        auto at = run_addresses(options, job);
+        if (!at) return std::nullopt;
+        const std::string place = at->checkpoint.text();
+        const bool known = std::any_of(
+            out.files().begin(), out.files().end(),
+            [&place](const File& f) { return f.content.find(place) != std::string::npos; });
+        if (!known) at->checkpoint.prefix.clear();
+        found = {job, *std::move(at)};
+        if (known) break;
+    }
+    return found;
+}
+
 /// The placeholders of the requests in storage/, one a line.
 std::string fill_in(const Directory& out) {
     std::string lines;
@@ -284,19 +306,13 @@ void add_storage(Directory& out, const Recipe& r, const Addresses& at, std::stri
 }
 
 void add_storage_folder(Directory& out, const Recipe& r, const Options& options, Target target) {
-    constexpr NameRule kAnyJob = {"a job name", 63, true, ""};
-    const std::string job = options.job_name.value_or(legal_name(kAnyJob, r.name));
-    auto at = run_addresses(options, job);
-    if (!at) return;  // the target has refused it already
-    // The target may have shortened the name: then no prefix here is its checkpoints'.
-    const std::string place = at->checkpoint.text();
-    const bool known = std::any_of(out.files().begin(), out.files().end(), [&](const File& f) {
-        return f.content.find(place) != std::string::npos;
-    });
-    if (!known) at->checkpoint.prefix.clear();
-    add_bucket(out, r, *at, job);
+    const auto found = written_addresses(out, r, options);
+    if (!found) return;  // the target has refused it already
+    const auto& [job, at] = *found;
+    add_bucket(out, r, at, job);
     if (r.data_place == DataPlace::lustre && target != Target::parallelcluster)
-        add_lustre(out, r, *at, job);
+        add_lustre(out, r, at, job);
+    const bool known = !at.checkpoint.prefix.empty();
     std::string s = "# Storage of the run\n\nPlan: sha256 `" + r.plan_hash +
                     "`. Requests for what the run needs beside its machines; leave out what you "
                     "have. Fill in:\n\n" +
