@@ -7,7 +7,7 @@ namespace trainyard::render {
 namespace {
 
 constexpr std::string_view kStart =
-    R"sh(# What one pod does. Environment: DATA_S3, DATA_DIR, CHECKPOINT_S3, CHECKPOINT_DIR
+    R"sh(# What one node does. Environment: DATA_S3, DATA_DIR, CHECKPOINT_S3, CHECKPOINT_DIR
 # and torchrun's PET_NNODES, PET_NODE_RANK, PET_NPROC_PER_NODE, PET_MASTER_ADDR. Arguments: the
 # program.
 set -euo pipefail
@@ -23,7 +23,7 @@ aws s3 sync --only-show-errors "$DATA_S3" "$DATA_DIR"
 
 // A step is whole when every node has marked it, after its own files: nobody reads another.
 constexpr std::string_view kCheckpoints = R"sh(
-# Checkpoints between this pod and S3. A step is a subdirectory of CHECKPOINT_DIR with a number in
+# Checkpoints between this node and S3. A step is a subdirectory of CHECKPOINT_DIR with a number in
 # its name; it is sent when nothing in it changed for a minute, and marked when all of it is sent.
 # A start takes the newest step with as many marks as nodes.
 state=$CHECKPOINT_DIR/.sent
@@ -89,8 +89,8 @@ launcher=$!
 
 // {}: the signal.
 constexpr std::string_view kNotice = R"sh(
-# Kubernetes gives notice by SIGTERM. The ranks get SIG{0}, save and end; the launcher would kill
-# them instead.
+# Notice comes as SIGTERM. The ranks get SIG{0}, save and end; the launcher would kill them
+# instead.
 noticed=0
 on_notice() {{
     noticed=1

@@ -85,4 +85,12 @@ SageMakerType sagemaker_type(std::string_view instance_type) {
     return {};
 }
 
+bool hyperpod_has(std::string_view instance_type) {
+    const CsvTable& t = table("hyperpod_instances.csv");
+    for (std::size_t row = 0; row < t.size(); ++row) {
+        if (t.cell(row, "type") == instance_type) return true;
+    }
+    return false;
+}
+
 }  // namespace trainyard::render

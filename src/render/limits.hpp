@@ -31,5 +31,7 @@ struct SageMakerType {
     bool training_plan = false;
 };
 SageMakerType sagemaker_type(std::string_view instance_type);
+/// Can a HyperPod cluster have the type?
+bool hyperpod_has(std::string_view instance_type);
 
 }  // namespace trainyard::render

@@ -71,6 +71,12 @@ inline constexpr Placeholder kComputeNodeGroup = {"pcs_fillinnode",
                                                   "the group of compute nodes that you made",
                                                   "aws pcs list-compute-node-groups"};
 
+inline constexpr Placeholder kHyperPodRole = {
+    "SageMakerHyperPodRole-fill-in", "IAM role of HyperPod's instances", "aws iam list-roles"};
+inline constexpr Placeholder kLifecycle = {"s3://sagemaker-fill-in-lifecycle",
+                                           "S3 bucket of HyperPod's lifecycle scripts",
+                                           "aws s3api list-buckets"};
+
 inline constexpr std::array kPlaceholders = {&kLaunchTemplate,
                                              &kComputeNodeGroup,
                                              &kPublicSubnet,
@@ -91,6 +97,8 @@ inline constexpr std::array kPlaceholders = {&kLaunchTemplate,
                                              &kTrainingPlan,
                                              &kPlanOffering,
                                              &kCluster,
-                                             &kNodeRole};
+                                             &kNodeRole,
+                                             &kHyperPodRole,
+                                             &kLifecycle};
 
 }  // namespace trainyard::render

@@ -1,13 +1,20 @@
 #!/usr/bin/env python3
-"""SkyPilot's own reading of task files; not whether a type exists: its catalog is fetched at run time. usage: skypilot_task.py FILE…"""
+"""SkyPilot's own reading of task files, and of sky-config.yaml by its schema; not whether a type exists: its catalog is fetched at run time. usage: skypilot_task.py FILE…"""
 
 import sys
 
+import jsonschema
 import sky
+import yaml
+from sky.utils import schemas
 
 wrong = False
 for path in sys.argv[1:]:
     try:
+        if path.endswith("config.yaml"):
+            with open(path, encoding="utf-8") as file:
+                jsonschema.validate(yaml.safe_load(file), schemas.get_config_schema())
+            continue
         task = sky.Task.from_yaml(path)
         if not task.run:
             raise ValueError("nothing to run")
