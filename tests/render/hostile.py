@@ -67,6 +67,14 @@ class Test:
         self.binary = binary
         self.failures = []
         self.arrived = self.refused = 0
+        self.plain = {}
+
+    def plain_files(self, target, plan, options=()):
+        """A rendering with plain text, made once."""
+        key = (target, plan, tuple(options))
+        if key not in self.plain:
+            self.plain[key] = rendering.render(self.binary, plan, target, options)[1]
+        return self.plain[key]
 
     def fail(self, target, what, text, line):
         self.failures.append(f"{target}: {what} {text!r}: {line}")
@@ -83,7 +91,7 @@ class Test:
 
     def prefix(self, target, plan, text):
         what = "--checkpoint"
-        plain = rendering.render(self.binary, plan, target, ["--checkpoint", f"s3://bucket/{MARK}"])[1]
+        plain = self.plain_files(target, plan, ["--checkpoint", f"s3://bucket/{MARK}"])
         if not plain:
             return
         files = self.rendered(target, what, text, plan, ["--checkpoint", f"s3://bucket/{text}"])
@@ -113,7 +121,7 @@ class Test:
             root["chosen"]["offer"]["rate_provenance"].update(source=value or "s", as_of=value or "a")
             return json.dumps(root).encode()
 
-        plain = rendering.render(self.binary, with_text(MARK), target)[1]
+        plain = self.plain_files(target, with_text(MARK))
         files = self.rendered(target, "name", text, with_text(text), [])
         if files is None or not plain:
             return
