@@ -139,7 +139,7 @@ void S3Exchange::run_once(const S3Request& request, const Call& call, Attempt& a
     a.server_time.reset();
     Result<Credentials> credentials = credentials_->get(call.stop);
     if (!credentials) {
-        a.judgement = {Step::again, StoreFault::credentials};
+        a.judgement = {Step::credentials, StoreFault::credentials};
         const std::vector<Diagnostic>& all = credentials.error().diagnostics;
         a.words = all.empty() ? "no credentials" : all.front().what;
         if (!all.empty() && !all.front().why.empty()) a.words += ": " + all.front().why;

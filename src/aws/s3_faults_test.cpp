@@ -229,6 +229,34 @@ TEST(S3Faults, WrongSecretIsTheCredentialsFault) {
     EXPECT_EQ(b->store->put("k", "x", {}, b->call).error().fault, StoreFault::credentials);
 }
 
+/// A login that has run out: asking for ever would only hide that.
+class NoLogin final : public CredentialSource {
+  public:
+    Result<Credentials> get(const std::stop_token& /*stop*/) override {
+        ++asked;
+        return Error{ErrorKind::world, {{Severity::error, {}, "the login is over", "", "log in"}}};
+    }
+    void refuse(const Credentials& /*credentials*/) override {}
+    std::atomic<int> asked = 0;
+};
+
+TEST(S3Faults, LoginThatIsOverIsToldSoon) {
+    S3Settings settings;
+    settings.bucket = "bkt1";
+    settings.endpoint = "http://127.0.0.1:1";
+    settings.backoff = 1ms;
+    settings.attempts = 100;
+    const auto login = std::make_shared<NoLogin>();
+    const auto opened = open_s3(settings, login);
+    ASSERT_TRUE(opened);
+    const auto done = (*opened)->head("k", {});
+    ASSERT_FALSE(done);
+    EXPECT_EQ(done.error().fault, StoreFault::credentials);
+    EXPECT_EQ(done.error().fix, "log in");
+    EXPECT_NE(done.error().what.find("the login is over"), std::string::npos);
+    EXPECT_LE(login->asked, 8);
+}
+
 TEST(S3Faults, NobodyListens) {
     S3Settings settings;
     settings.bucket = "bkt1";
