@@ -97,9 +97,7 @@ Judgement judge_transport(sys::HttpFault fault) {
     switch (fault) {
         case sys::HttpFault::resolve:
         case sys::HttpFault::connect:
-            return {Step::again, StoreFault::transport};
         case sys::HttpFault::tls:
-            return {Step::again, StoreFault::transport};
         case sys::HttpFault::broken:
             return {Step::again, StoreFault::transport};
         case sys::HttpFault::timed_out:

@@ -193,7 +193,8 @@ std::string complete_document(const std::vector<Part>& parts) {
             const std::string tag = part.checksum->algorithm == ChecksumAlgorithm::crc32c
                                         ? "ChecksumCRC32C"
                                         : "ChecksumCRC64NVME";
-            out += "<" + tag + ">" + to_base64(*part.checksum) + "</" + tag + ">";
+            out.append("<").append(tag).append(">").append(to_base64(*part.checksum));
+            out.append("</").append(tag).append(">");
         }
         out += "</Part>";
     }

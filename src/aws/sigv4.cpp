@@ -66,7 +66,7 @@ std::string canonical_query(const Query& query) {
     std::sort(encoded.begin(), encoded.end());
     std::string out;
     for (const auto& [name, value] : encoded) {
-        out += (out.empty() ? "" : "&") + name + "=" + value;
+        out.append(out.empty() ? "" : "&").append(name).append("=").append(value);
     }
     return out;
 }
