@@ -119,7 +119,7 @@ std::string memory_fact(const Context& x, const Candidate& c) {
                          c.training.parallel.tensor > 1 || c.training.parallel.pipeline > 1;
     if (!is_opaque(x) && !is_measured(x) && sharded) {
         const TrainingState state = training_state(x, *x.chosen);
-        s += "; state unsharded " + gb(state.total());
+        s += "; state unsharded " + state_words(state);
         if (state.frozen > Bytes{})
             s += " (frozen weights " + gb(state.frozen) + ", adapters " + gb(state.trained) + ")";
         s += ", sharded " + gb(m.weights + m.gradients + m.optimizer) + " per device";

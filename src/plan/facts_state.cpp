@@ -80,7 +80,20 @@ TrainingState training_state(const Context& x, const Option& o) {
         s.frozen = (quantised ? kQuantisedBytes : 2.0) * x.work.params * kByte;
     }
     s.trained = s.bytes_per_trained * trained * kByte;
+    if (held_gradient_bytes(o.candidate) > 2)
+        s.wide_gradients = (held_gradient_bytes(o.candidate) - 2) * trained * kByte;
     return s;
+}
+
+std::string state_words(const TrainingState& state) {
+    const std::string all = gb(state.total());
+    if (state.frozen > Bytes{}) return all;
+    const std::string each = format_fixed(state.bytes_per_trained, 0) + " B/parameter";
+    if (state.wide_gradients <= Bytes{}) return all + " (" + each + ")";
+    const double usual = state.bytes_per_trained * (1 - state.wide_gradients / state.trained);
+    return all + " (" + gb(state.trained - state.wide_gradients) + " at the usual " +
+           format_fixed(usual, 0) + " B/parameter and " + gb(state.wide_gradients) +
+           " for gradients in fp32)";
 }
 
 double mfu_causal(const perf::Prediction& p) {
@@ -121,9 +134,8 @@ std::string one_device_fact(const Context& x, const Option& o) {
     if (has_adapters(x.request.job) || weights > capacity || state.total() <= capacity) return {};
     return "weights (" + gb(weights) + ") fit one " + device_name(*c.accelerator) + " (" +
            format_fixed(capacity / kGiB, 0) +
-           " GiB usable) for inference or LoRA; training state is " + gb(state.total()) + " (" +
-           format_fixed(state.bytes_per_trained, 0) +
-           " B/parameter) before activations: it does not";
+           " GiB usable) for inference or LoRA; training state is " + state_words(state) +
+           " before activations: it does not";
 }
 
 }  // namespace trainyard::plan

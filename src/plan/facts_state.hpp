@@ -14,8 +14,11 @@ struct TrainingState {
     Bytes trained;  ///< weights, gradients, optimizer states and master copy of what is trained
     Bytes total() const { return frozen + trained; }
     double bytes_per_trained = 18;  ///< AdamW with an fp32 master copy and fp32 gradients
+    Bytes wide_gradients;           ///< of it: what gradients take beyond two bytes each
 };
 TrainingState training_state(const Context& x, const Option& o);
+/// "145 GB (128 GB at the usual 16 B/parameter and 16 GB for gradients in fp32)".
+std::string state_words(const TrainingState& state);
 
 /// MFU with the causal half of the scores only: the arithmetic that the work fact counts.
 double mfu_causal(const perf::Prediction& p);
