@@ -11,7 +11,6 @@ namespace trainyard::render {
 
 namespace {
 
-using workload::Recompute;
 using workload::Zero;
 
 /// Data-parallel ranks that hold one copy of the weights together, and copies.
