@@ -152,7 +152,7 @@ Result<std::string> Repository::choose_id(const PutRequest& request, PutReport& 
                                          aws::checksum_of(kContentChecksum, content).value);
     constexpr int kMostRetries = 1000;
     for (int round = 1; round < kMostRetries; ++round) {
-        const std::string id = round == 1 ? base : fmt::format("{}-{}", base, round);
+        std::string id = round == 1 ? base : fmt::format("{}-{}", base, round);
         auto trash = read("trash/" + id + ".jsonl");
         if (!trash) return trash.error();
         auto there = read("manifests/" + id + ".jsonl");

@@ -12,7 +12,7 @@ namespace trainyard::store {
 
 namespace {
 
-constexpr std::int64_t kTombstoneLife = 7 * 86400;  ///< s; far beyond any lease
+constexpr std::int64_t kTombstoneLife = std::int64_t{7} * 86400;  ///< s; far beyond any lease
 
 std::string id_of(std::string_view name) {
     const std::size_t begin = name.find('/') + 1;
