@@ -86,7 +86,7 @@ TrainingState training_state(const Context& x, const Option& o) {
 }
 
 std::string state_words(const TrainingState& state) {
-    const std::string all = gb(state.total());
+    std::string all = gb(state.total());
     if (state.frozen > Bytes{}) return all;
     const std::string each = format_fixed(state.bytes_per_trained, 0) + " B/parameter";
     if (state.wide_gradients <= Bytes{}) return all + " (" + each + ")";
