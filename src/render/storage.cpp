@@ -204,9 +204,11 @@ std::optional<std::pair<std::string, Addresses>> written_addresses(const Directo
         auto at = run_addresses(options, job);
         if (!at) return std::nullopt;
         const std::string place = at->checkpoint.text();
-        const bool known = std::any_of(
-            out.files().begin(), out.files().end(),
-            [&place](const File& f) { return f.content.find(place) != std::string::npos; });
+        const bool known =
+            std::any_of(out.files().begin(), out.files().end(), [&place](const File& f) {
+                return f.content.find(place) != std::string::npos ||
+                       f.content.find(shell_word(place)) != std::string::npos;
+            });
         if (!known) at->checkpoint.prefix.clear();
         found = {job, *std::move(at)};
         if (known) break;

@@ -62,12 +62,12 @@ IoResult<std::string> read_whole(Env& env, const std::string& path, std::uint64_
 }
 
 IoDone make_directories(Env& env, const std::string& path) {
-    const IoDone made = env.make_directory(path);
+    IoDone made = env.make_directory(path);
     if (!made && made.error().code == EEXIST) return Done{};
     if (!made && made.error().code == ENOENT && parent_of(path) != path) {
-        const IoDone above = make_directories(env, parent_of(path));
+        IoDone above = make_directories(env, parent_of(path));
         if (!above) return above;
-        const IoDone again = env.make_directory(path);
+        IoDone again = env.make_directory(path);
         if (!again && again.error().code != EEXIST) return again;
     } else if (!made) {
         return made;

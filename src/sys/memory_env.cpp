@@ -350,7 +350,8 @@ std::map<std::string, std::string> MemoryEnv::files() const {
     const std::function<void(const Node&, const std::string&)> walk = [&](const Node& directory,
                                                                           const std::string& path) {
         for (const auto& [name, node] : directory.entries) {
-            const std::string below = path.empty() ? name : path + "/" + name;
+            std::string below = path.empty() ? name : path;
+            if (!path.empty()) below.append("/").append(name);
             if (node->kind == FileKind::directory) {
                 walk(*node, below);
             } else {

@@ -211,13 +211,15 @@ IoResult<std::vector<DirectoryEntry>> RealEnv::list(const std::string& directory
         if (name == "." || name == "..") continue;
         FileKind kind = FileKind::other;
         struct stat link{};
+        std::string full = directory;
+        full.append("/").append(name);
         if (entry->d_type == DT_REG) {
             kind = FileKind::file;
         } else if (entry->d_type == DT_DIR) {
             kind = FileKind::directory;
-        } else if (::lstat((directory + "/" + name).c_str(), &link) == 0) {
+        } else if (::lstat(full.c_str(), &link) == 0) {
             kind = kind_of(link.st_mode);
-            const auto target = status(directory + "/" + name);
+            const auto target = status(full);
             if (S_ISLNK(link.st_mode) && target && target->kind == FileKind::file) {
                 kind = FileKind::file;
             }
