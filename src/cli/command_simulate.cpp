@@ -1,9 +1,16 @@
 // trainyard simulate: plays a run many times and says when it ends, what it costs and how sure that
 // is.
 
+#include <fmt/format.h>
+
 #include <algorithm>
+#include <array>
+#include <initializer_list>
+#include <optional>
+#include <utility>
 
 #include "command.hpp"
+#include "exclusive_options.hpp"
 #include "output_file.hpp"
 #include "simulate_cases.hpp"
 #include "simulate_chart.hpp"
@@ -88,7 +95,38 @@ Error no_job() {
     return {ErrorKind::usage, {std::move(d)}};
 }
 
+/// The first option or argument given beside `chief` that it has no use for.
+std::optional<Error> useless_beside(const Args& args, std::string_view chief,
+                                    std::initializer_list<std::string_view> useful) {
+    if (!args.given(chief)) return std::nullopt;
+    for (const auto& [name, slot] : args.slots) {
+        const bool is_useful = std::find(useful.begin(), useful.end(), name) != useful.end();
+        if (!slot.is_given || name == chief || is_useful) continue;
+        const std::array<Exclusive, 1> pair = {{{chief, name, "one has no use for the other"}}};
+        return exclusive_mistake(args, "simulate", pair);
+    }
+    return std::nullopt;
+}
+
+/// Three commands in one: a job, --cases and --guide.
+std::optional<Error> conflict(const Args& args) {
+    if (auto error = useless_beside(args, "cases", {"trace", "ones", "format", "threads", "json"}))
+        return error;
+    if (auto error = useless_beside(args, "guide", {"runs", "markdown"})) return error;
+    constexpr std::array<Exclusive, 1> kForms = {
+        {{"json", "format", "both name the form of the output"}}};
+    if (auto error = exclusive_mistake(args, "simulate", kForms)) return error;
+    for (const auto& [name, chief] :
+         {std::pair("format", "cases"), std::pair("markdown", "guide")}) {
+        if (args.given(name) && !args.given(chief))
+            return usage_error("simulate", fmt::format("--{} without --{}", name, chief), "",
+                               fmt::format("add --{}, or leave it out", chief));
+    }
+    return std::nullopt;
+}
+
 Result<Outcome> run_simulate(const Args& args, Io& io) {
+    if (auto error = conflict(args)) return *std::move(error);
     if (args.flag("guide")) return run_guide(args, io);
     if (args.given("cases")) return run_simulate_cases(args, io);
     if (!args.given("job")) return no_job();

@@ -122,8 +122,11 @@ Result<Outcome> run_trace_fit(const Args& args, const TraceInput& input, Io& io)
         Diagnostic d;
         d.where.file = args.list("file").front();
         d.what = "no process could be fitted";
-        d.why = "a fit needs five up times that ended in one pool";
-        d.fix = "give a longer trace, or a smaller --gang";
+        d.why = fits.empty()
+                    ? "there are prices here but no capacity"
+                    : fmt::format("{}: {}", fits.front().process.name, fits.front().missing);
+        if (fits.size() > 1) d.why += fmt::format(", and {} more pools", fits.size() - 1);
+        d.fix = "give a longer trace, or another --gang";
         std::vector<Diagnostic> all = input.mistakes;
         all.push_back(std::move(d));
         return Error{input.mistakes.empty() ? ErrorKind::bad_input : input.worst, std::move(all)};

@@ -66,8 +66,9 @@ Result<spot::ImportOptions> options_of(const Args& args) {
     }
     options.tick = args.duration("tick", mistakes);
     options.time_unit = args.duration("time-unit", mistakes);
-    if (options.tick && !(*options.tick > Seconds{}))
-        mistakes.push_back(bad_option("tick", "no time between samples", "write for example 195s"));
+    if (options.tick && *options.tick < spot::kShortestTick)
+        mistakes.push_back(bad_option("tick", "no time between samples: it must be 1 s or more",
+                                      "write for example 195s"));
     if (options.time_unit && !(*options.time_unit > Seconds{}))
         mistakes.push_back(bad_option("time-unit", "no unit of time", "write for example 1h"));
     if (args.given("start")) {
@@ -80,8 +81,9 @@ Result<spot::ImportOptions> options_of(const Args& args) {
     return options;
 }
 
-/// Equal notes of many files become one.
-void report_notes(const std::vector<Diagnostic>& notes, Io& io) {
+}  // namespace
+
+std::vector<Diagnostic> merged_notes(const std::vector<Diagnostic>& notes) {
     std::vector<Diagnostic> merged;
     std::map<std::string, std::pair<std::size_t, std::size_t>> seen;  // index, files
     for (const Diagnostic& note : notes) {
@@ -94,10 +96,8 @@ void report_notes(const std::vector<Diagnostic>& notes, Io& io) {
             merged[entry.first].what += fmt::format(" (and in {} more {})", entry.second - 1,
                                                     entry.second == 2 ? "file" : "files");
     }
-    io.report(merged);
+    return merged;
 }
-
-}  // namespace
 
 Result<TraceInput> read_traces(const Args& args, Io& io) {
     auto options = options_of(args);
@@ -108,7 +108,7 @@ Result<TraceInput> read_traces(const Args& args, Io& io) {
         Diagnostic d;
         d.where.file = args.list("file").front();
         d.what = "no trace in this folder";
-        d.why = "a trace ends in .csv, .json, .txt or .out";
+        d.why = "a trace ends in .csv, .json, .txt or .out; folders in it are not read";
         d.fix = "name the files or another folder";
         return bad_input(std::move(d));
     }
@@ -130,7 +130,7 @@ Result<TraceInput> read_traces(const Args& args, Io& io) {
         std::move(set->prices.begin(), set->prices.end(), std::back_inserter(all.prices));
         std::move(set->notes.begin(), set->notes.end(), std::back_inserter(all.notes));
     }
-    report_notes(input.traces.notes, io);
+    io.report(merged_notes(input.traces.notes));
     if (input.files == 0) return Error{input.worst, std::move(input.mistakes)};
     spot::attach_prices(input.traces);
     return input;

@@ -21,6 +21,9 @@ struct TraceInput {
 /// be read does not stop the others. Prints the importers' notes, equal ones once.
 Result<TraceInput> read_traces(const Args& args, Io& io);
 
+/// Equal notes of many files become one.
+std::vector<Diagnostic> merged_notes(const std::vector<Diagnostic>& notes);
+
 /// 0: not given.
 Result<int> gang_of(const Args& args);
 

@@ -224,7 +224,7 @@ class Batch {
         }
         if (spot::too_many_ticks(job, trace.tick())) {
             return mistake(
-                {file_, job.line, 0}, "the case has too many ticks",
+                {file_, job.line, job.task_column}, "the case has too many ticks",
                 fmt::format("more than 100 million ticks of {:g} s", trace.tick() / kSecond),
                 "shorten task_h, deadline_h or overhead_h");
         }
@@ -354,7 +354,7 @@ Result<Outcome> run_simulate_cases(const Args& args, Io& io) {
     if (auto error = mistakes_of(played)) return *std::move(error);
     if (std::all_of(played.begin(), played.end(), [](const Played& p) { return p.count == 0; })) {
         return bad_input(
-            mistake({file, 1, 0}, "no cases", "there is only a header", "write one case per row"));
+            mistake({file, 1, 1}, "no cases", "there is only a header", "write one case per row"));
     }
     if (!args.given("ones")) io.report(traces.notes());
     io.report(notes_of(played, file));

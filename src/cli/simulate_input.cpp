@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <optional>
 
 #include "command_catalog_input.hpp"
 #include "command_plan_input.hpp"
@@ -73,12 +74,56 @@ SpotRow spot_row(const doc::Node& alternative) {
             number_at(*offer, {"usd_per_instance_hour"})};
 }
 
+/// The top level repeats the limits in words of the plan; the run is what is played.
+void warn_of_limit(const doc::Node& root, const doc::Node& run, std::string_view key,
+                   std::vector<Diagnostic>& notes) {
+    const doc::Node* top = root.find(key);
+    const doc::Node* played = run.find(key);
+    if (top == nullptr || played == nullptr || !top->is_numeric() || !played->is_numeric()) return;
+    if (top->as_number() == played->as_number()) return;
+    Diagnostic d;
+    d.severity = Severity::warning;
+    d.where = top->where;
+    d.what = fmt::format("{} is {} here and {} in chosen.run", key, top->text(), played->text());
+    d.why = "the one in chosen.run counts: that is what is played";
+    d.fix = "write the same in both";
+    notes.push_back(std::move(d));
+}
+
+/// Of a JSON object that looks like a plan: the schema must be one that this version reads.
+std::optional<Error> schema_mistake(const doc::Node& root) {
+    const doc::Node* schema = root.find("schema");
+    const doc::Node* version = root.find("schema_version");
+    Diagnostic d;
+    d.fix = "plan again with this version: trainyard plan JOB --json > plan.json";
+    if (text_at(root, "schema") != "trainyard.plan") {
+        d.where = schema != nullptr ? schema->where : root.where;
+        d.what = schema != nullptr ? "this is no plan: another schema"
+                                   : "this is no plan: \"schema\" is missing";
+        d.why = "a plan says \"schema\": \"trainyard.plan\"";
+        return bad_input(std::move(d));
+    }
+    const bool known = version != nullptr && version->is_numeric() && version->as_number() == 1;
+    if (known) return std::nullopt;
+    d.where = version != nullptr ? version->where : root.where;
+    d.what = version != nullptr ? "this schema_version of a plan is not known"
+                                : "schema_version is missing";
+    d.why = "this version reads \"schema_version\": 1";
+    return bad_input(std::move(d));
+}
+
 Result<SimulateInput> from_plan(const doc::Node& root, const std::string& file) {
     const doc::Node* chosen = root.find("chosen");
     const doc::Node* run = chosen != nullptr ? chosen->find("run") : nullptr;
     if (run == nullptr || !run->is(doc::Node::Kind::map)) {
         Diagnostic d;
         d.where = {file, root.where.line, root.where.column};
+        if (root.find("have") != nullptr) {
+            d.what = "a plan on machines you have has nothing to play";
+            d.why = "simulate plays what is rented: its prices, waits and interruptions";
+            d.fix = "plan without --have: trainyard plan JOB --json > plan.json";
+            return bad_input(std::move(d));
+        }
         d.what = "this plan has nothing to play: no \"run\" under \"chosen\"";
         d.why = text_at(root, "verdict");
         d.fix = "plan again with this version: trainyard plan JOB --explain --json > plan.json";
@@ -88,6 +133,8 @@ Result<SimulateInput> from_plan(const doc::Node& root, const std::string& file) 
     if (!read) return read.error();
     SimulateInput in;
     in.run = std::move(*read);
+    warn_of_limit(root, *run, "deadline_s", in.notes);
+    warn_of_limit(root, *run, "budget_usd", in.notes);
     in.job = text_at(root, "job");
     in.verdict = text_at(root, "verdict");
     in.planned = number_at(*chosen, {"offer", "time", "expected_s"}) * kSecond;
@@ -103,7 +150,10 @@ Result<SimulateInput> from_plan(const doc::Node& root, const std::string& file) 
     return in;
 }
 
-bool is_plan(const doc::Node& n) { return text_at(n, "schema") == "trainyard.plan"; }
+/// A model or a job has none of these keys.
+bool is_plan(const doc::Node& n) {
+    return text_at(n, "schema").starts_with("trainyard.") || n.find("chosen") != nullptr;
+}
 
 Error no_flags(const std::string& flag) {
     Diagnostic d;
@@ -185,6 +235,7 @@ Result<SimulateInput> simulate_input(const Args& args, const std::string& today)
         auto root = doc::parse_any(*text, word);
         if (!root) return root.error();
         if (is_plan(*root)) {
+            if (auto error = schema_mistake(*root)) return *std::move(error);
             if (words.size() > 1) return no_flags(words[1].substr(2, words[1].find('=') - 2));
             return from_plan(*root, word);
         }

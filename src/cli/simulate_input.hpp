@@ -17,6 +17,7 @@ struct SimulateInput {
     Usd planned_cost;
     /// In words: spot of this type is cheaper in another region than the one that is played.
     std::optional<std::string> elsewhere;
+    std::vector<Diagnostic> notes;  ///< warnings about the file
 };
 
 /// Options that say what to plan; the rest of a job belongs into job.yaml.

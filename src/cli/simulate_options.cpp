@@ -179,6 +179,10 @@ void read_size(const Args& args, SimulateRequest& r, Mistakes& mistakes) {
         if (*runs < 1 || *runs > static_cast<double>(kMostRuns)) {
             add_mistake(mistakes, "runs", "must lie between 1 and 100,000,000",
                         "write for example 100k");
+        } else if (*runs != std::floor(*runs)) {
+            add_mistake(mistakes, "runs",
+                        fmt::format("\"{}\" is no whole number", args.text("runs")),
+                        "write for example 100k");
         } else {
             r.runs = static_cast<std::uint64_t>(*runs);
         }
@@ -271,6 +275,7 @@ Result<SimulateRequest> read_input(const Args& args, const std::string& today) {
     if (!input) return input.error();
     SimulateRequest r;
     r.input = std::move(*input);
+    r.notes = r.input.notes;
     r.job_word = quoted(args.text("job"));
     r.given = given_options(args);
     if (!args.given("trace")) return r;
@@ -282,7 +287,7 @@ Result<SimulateRequest> read_input(const Args& args, const std::string& today) {
     auto traces = read_traces(args.text("trace"), options);
     if (!traces) return traces.error();
     r.traces = std::move(traces->pools);
-    r.notes = std::move(traces->notes);
+    std::move(traces->notes.begin(), traces->notes.end(), std::back_inserter(r.notes));
     if (auto error = use_traces(r.traces, args.flag("trace-prices"), r.input.run.spec))
         return *error;
     r.input.run.spec.trace_from_start = args.flag("from-start");

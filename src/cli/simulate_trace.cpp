@@ -1,10 +1,14 @@
 #include "simulate_trace.hpp"
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 #include <iterator>
 #include <map>
 
+#include "command_trace_input.hpp"
+#include "trainyard/spot/simulate.hpp"
 #include "trainyard/sys/environment.hpp"
 
 namespace trainyard::cli {
@@ -28,15 +32,31 @@ void stretch(spot::PoolTrace& trace, int nodes) {
     trace.capacity = nodes;
 }
 
+Error no_trace(const std::string& path, bool is_folder, bool any_prices) {
+    Diagnostic d;
+    d.where.file = path;
+    d.what = fmt::format("there is no trace in this {}", is_folder ? "folder" : "file");
+    d.why = any_prices  ? "it holds prices alone, no capacity over time"
+            : is_folder ? "it holds no files; folders in it are not read"
+                        : "";
+    d.fix = "name a trace file, or a folder that holds some";
+    return bad_input(std::move(d));
+}
+
 }  // namespace
 
 Result<ReadTraces> read_traces(const std::string& path, const spot::ImportOptions& options) {
     std::vector<std::string> files = {path};
-    if (auto listed = sys::list_files(path, "")) files = std::move(*listed);
+    bool is_folder = false;
+    if (auto listed = sys::list_files(path, "")) {
+        files = std::move(*listed);
+        is_folder = true;
+    }
     ReadTraces out;
+    bool any_prices = false;
     std::vector<Diagnostic> mistakes;
     for (const std::string& file : files) {
-        auto text = sys::read_file(file);
+        auto text = sys::read_file(file, spot::kMaxTraceBytes);
         if (!text) return text.error();
         auto set = spot::import_trace(*text, file, options);
         if (!set) {
@@ -44,17 +64,21 @@ Result<ReadTraces> read_traces(const std::string& path, const spot::ImportOption
                       std::back_inserter(mistakes));
             continue;
         }
+        any_prices = any_prices || !set->prices.empty();
         std::move(set->pools.begin(), set->pools.end(), std::back_inserter(out.pools));
         std::move(set->notes.begin(), set->notes.end(), std::back_inserter(out.notes));
     }
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
-    if (out.pools.empty()) {
+    if (out.pools.size() > spot::kMostPools) {
         Diagnostic d;
         d.where.file = path;
-        d.what = "there is no trace in this directory";
-        d.fix = "name a trace file, or a directory that holds some";
+        d.what = fmt::format("{} pools are too many", out.pools.size());
+        d.why = fmt::format("at most {} can be played", spot::kMostPools);
+        d.fix = "name a folder with fewer traces";
         return bad_input(std::move(d));
     }
+    if (out.pools.empty()) return no_trace(path, is_folder, any_prices);
+    out.notes = merged_notes(out.notes);
     return out;
 }
 

@@ -108,7 +108,7 @@ class RecordReader {
 };
 
 Diagnostic at_line(std::string_view file, int line, std::string what, std::string fix) {
-    return {.where = {std::string(file), line, 0},
+    return {.where = {std::string(file), line, line > 0 ? 1 : 0},
             .what = std::move(what),
             .why = {},
             .fix = std::move(fix)};

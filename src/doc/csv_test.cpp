@@ -51,12 +51,12 @@ TEST(ParseCsv, RefusesATableWithoutHeader) {
 }
 
 TEST(ParseCsv, RefusesDuplicateColumns) {
-    EXPECT_EQ(refused("# c\na,b, a\n"), "x.csv:2 column \"a\" appears twice");
+    EXPECT_EQ(refused("# c\na,b, a\n"), "x.csv:2:1 column \"a\" appears twice");
 }
 
 TEST(ParseCsv, NamesEveryRowWithAnotherNumberOfCells) {
     const Result<CsvTable> table = parse_csv("a,b\n1\n1,2\n1,2,3\n", "x.csv");
-    EXPECT_EQ(refusal(table), "x.csv:2 the row has 1 cells, the header names 2");
+    EXPECT_EQ(refusal(table), "x.csv:2:1 the row has 1 cells, the header names 2");
     ASSERT_EQ(table.error().diagnostics.size(), 2U);
     EXPECT_EQ(table.error().diagnostics[1].where.line, 4);
 }
@@ -70,8 +70,8 @@ TEST(ParseCsv, StopsNamingRowsAfterTen) {
 }
 
 TEST(ParseCsv, RefusesBrokenQuotes) {
-    EXPECT_EQ(refused("a,b\n1,\"2\n3,4\n"), "x.csv:2 a quoted cell has no closing quote");
-    EXPECT_EQ(refused("a,b\n\"1\"x,2\n"), "x.csv:2 text follows the closing quote of a cell");
+    EXPECT_EQ(refused("a,b\n1,\"2\n3,4\n"), "x.csv:2:1 a quoted cell has no closing quote");
+    EXPECT_EQ(refused("a,b\n\"1\"x,2\n"), "x.csv:2:1 text follows the closing quote of a cell");
 }
 
 TEST(ParseCsv, RefusesBytesThatAreNoText) {

@@ -1,9 +1,14 @@
 // The "run" object: a run to be simulated, as data. Units are in the key names.
 
+#include <algorithm>
+#include <cstdint>
 #include <utility>
 
+#include "trainyard/base/text.hpp"
 #include "trainyard/doc/reader.hpp"
 #include "trainyard/plan/plan.hpp"
+#include "trainyard/spot/policy.hpp"
+#include "trainyard/spot/simulate.hpp"
 
 namespace trainyard::plan {
 namespace {
@@ -14,6 +19,9 @@ using doc::Node;
 constexpr doc::NumberRange kPositive{.min = 1e-9, .max = 1e15};
 constexpr doc::NumberRange kNotNegative{.min = 0, .max = 1e15};
 constexpr doc::NumberRange kShare{.min = 0, .max = 1};
+/// As simulate() takes them (src/spot/check_run.cpp).
+constexpr doc::NumberRange kShape{.min = 0.05, .max = 100};
+constexpr std::int64_t kMostNodes = 1'000'000;
 
 const std::vector<std::pair<std::string, spot::Purchase>> kPurchases = {
     {"spot", spot::Purchase::spot},
@@ -65,9 +73,8 @@ spot::PoolProcess read_process(const Node& node, std::vector<Diagnostic>& out) {
     MapReader r(node, out);
     spot::PoolProcess p;
     p.name = r.optional_string("name").value_or("");
-    p.up = {required(r, "up_scale_s", kPositive) * kSecond, number(r, "up_shape", kPositive, 1)};
-    p.down = {required(r, "down_scale_s", kPositive) * kSecond,
-              number(r, "down_shape", kPositive, 1)};
+    p.up = {required(r, "up_scale_s", kPositive) * kSecond, number(r, "up_shape", kShape, 1)};
+    p.down = {required(r, "down_scale_s", kPositive) * kSecond, number(r, "down_shape", kShape, 1)};
     p.start_up = number(r, "start_up_probability", kShare, 1);
     p.gang_share = number(r, "gang_share", kShare, 1);
     p.burst = number(r, "burst_nodes", {.min = 1, .max = 1e6}, 1);
@@ -93,7 +100,7 @@ spot::Pool read_pool(const Node& node, std::vector<Diagnostic>& out) {
     }
     p.price = required(r, "usd_per_instance_hour", {.min = 0, .max = 1e6}) * kUsdPerHour;
     p.limit = static_cast<int>(
-        r.optional_integer("limit_nodes", {.min = 1, .max = 1 << 20}).value_or(p.limit));
+        r.optional_integer("limit_nodes", {.min = 1, .max = kMostNodes}).value_or(p.limit));
     p.window = seconds(r, "window_s");
     if (const Node* process = r.node("process")) {
         if (process->is(Node::Kind::map)) {
@@ -111,10 +118,10 @@ spot::Pool read_pool(const Node& node, std::vector<Diagnostic>& out) {
 
 void read_checkpoints(const Node& node, spot::Checkpoints& k, std::vector<Diagnostic>& out) {
     MapReader r(node, out);
-    k.blocking = seconds(r, "blocking_s");
-    k.persist = seconds(r, "persist_s", k.blocking);
+    k.blocking = required(r, "blocking_s", kNotNegative) * kSecond;
+    k.persist = required(r, "persist_s", kNotNegative) * kSecond;
     k.on_notice = seconds(r, "on_notice_s");
-    k.restore_s3 = seconds(r, "restore_s3_s");
+    k.restore_s3 = required(r, "restore_s3_s", kNotNegative) * kSecond;
     k.restore_peer = seconds(r, "restore_peer_s", k.restore_s3);
     r.finish(doc::UnknownKeys::error);
 }
@@ -139,17 +146,32 @@ void each_map(MapReader& r, std::string_view key, Each each) {
 void read_speed(MapReader& r, spot::RunSpec& s) {
     const Node* list = r.node("speed");
     if (list == nullptr) return;
-    for (const Node& item : list->items()) {
-        if (!item.is_numeric() || item.as_number() < 0 || item.as_number() > 1.5) {
-            r.error("speed", "speed holds something else than numbers from 0 to 1.5",
-                    "one number per node count, 1 at full size, 0 where the model does not fit");
-            return;
-        }
-        s.speed.push_back(item.as_number());
+    const auto is_speed = [](const Node& item) {
+        return item.is_numeric() && item.as_number() > 0 && item.as_number() <= 1;
+    };
+    const auto& items = list->items();
+    if (!list->is(Node::Kind::list) || !std::all_of(items.begin(), items.end(), is_speed)) {
+        r.error("speed", "speed is no list of numbers above 0 and at most 1",
+                "one number per node count, 1 at full size");
+        return;
     }
-    if (!s.speed.empty() && s.speed.size() != static_cast<std::size_t>(s.nodes))
+    for (const Node& item : items) s.speed.push_back(item.as_number());
+    if (!s.speed.empty() && s.nodes > 0 && s.speed.size() != static_cast<std::size_t>(s.nodes))
         r.error("speed", "speed has " + std::to_string(s.speed.size()) + " entries for " +
                              std::to_string(s.nodes) + " nodes");
+}
+
+std::string read_policy(MapReader& r) {
+    std::string name = r.string("policy");
+    if (!r.has("policy") || name.empty() || spot::make_policy(name) != nullptr) return name;
+    std::vector<std::string> known;
+    for (const spot::PolicyInfo& info : spot::policies()) known.push_back(info.name);
+    const auto near = nearest(name.substr(0, name.find(':')), known);
+    std::string all;
+    for (const std::string& k : known) all += (all.empty() ? "one of: " : ", ") + k;
+    r.error("policy", "policy: there is no policy \"" + printable(name, 60) + "\"",
+            near && *near != name ? "did you mean \"" + *near + "\"? " + all : all);
+    return name;
 }
 
 }  // namespace
@@ -199,21 +221,33 @@ Result<Run> read_run(const Node& run) {
     s.work = required(r, "work_s", kPositive) * kSecond;
     s.step_time.low = number(r, "step_time_low", {.min = 0.01, .max = 1}, 1);
     s.step_time.high = number(r, "step_time_high", {.min = 1, .max = 100}, 1);
-    s.nodes = static_cast<int>(r.integer("nodes", {.min = 1, .max = 1 << 20}));
+    s.nodes = static_cast<int>(r.integer("nodes", {.min = 1, .max = kMostNodes}));
+    // A wrong number of nodes is one mistake, not two.
+    const std::int64_t most = s.nodes > 0 ? s.nodes : kMostNodes;
     s.min_nodes = static_cast<int>(
-        r.optional_integer("min_nodes", {.min = 1, .max = std::max(1, s.nodes)}).value_or(s.nodes));
-    std::string policy = r.optional_string("policy").value_or("on_demand");
+        r.optional_integer("min_nodes", {.min = 1, .max = most}).value_or(s.nodes));
+    std::string policy = read_policy(r);
     read_speed(r, s);
     s.start = {seconds(r, "boot_s"), seconds(r, "image_s"), seconds(r, "framework_s")};
     s.reshard = seconds(r, "reshard_s");
-    if (const Node* k = r.node("checkpoint"); k != nullptr && k->is(Node::Kind::map))
+    if (const Node* k = r.node("checkpoint"); k == nullptr) {
+        r.error("checkpoint", "checkpoint is missing",
+                "copy it from the JSON of trainyard plan: blocking_s, persist_s, restore_s3_s");
+    } else if (k->is(Node::Kind::map)) {
         read_checkpoints(*k, s.checkpoints, out);
+    } else {
+        r.error("checkpoint", "checkpoint is not a map", "write its times by name");
+    }
     s.failures_per_node_hour = number(r, "failures_per_node_hour", kNotNegative, 0);
     s.node_replacement = seconds(r, "node_replacement_s");
     if (const auto v = r.optional_number("deadline_s", kPositive)) s.deadline = *v * kSecond;
     if (const auto v = r.optional_number("budget_usd", kPositive)) s.budget = *v * kUsd;
     s.other = number(r, "other_usd", kNotNegative, 0) * kUsd;
     each_map(r, "pools", [&](const Node& p) { s.pools.push_back(read_pool(p, out)); });
+    if (s.pools.size() > spot::kMostPools)
+        r.error("pools", std::to_string(s.pools.size()) + " pools are too many",
+                "give at most " + std::to_string(spot::kMostPools) +
+                    ", the cheapest ones: more cost time and change little");
     r.finish(doc::UnknownKeys::error);
     for (const Diagnostic& d : out) {
         if (d.severity == Severity::error) return bad_input(std::move(out));

@@ -69,16 +69,74 @@ std::vector<Diagnostic> mistakes(const std::string& json) {
 }
 
 TEST(RunSpec, EveryMistakeHasItsPlace) {
-    const auto all = mistakes(R"({"work_s": -1, "nodes": 0,
+    // min_nodes is judged by the nodes only where these are right.
+    const auto all = mistakes(R"({"work_s": -1, "nodes": 0, "min_nodes": 4, "policy": "up",
+  "checkpoint": {"blocking_s": 1, "persist_s": 2, "restore_s3_s": 3},
   "pools": [{"name": "a", "purchase": "sport", "usd_per_instance_hour": 1}]})");
     ASSERT_EQ(all.size(), 3u);
     EXPECT_EQ(all[0].where.line, 1);
-    EXPECT_EQ(all[2].where.line, 2);
+    EXPECT_EQ(all[2].where.line, 3);
     EXPECT_NE(all[2].fix.find("spot"), std::string::npos) << all[2].fix;
 }
 
+std::string run_with(const std::string& keys) {
+    return R"({"work_s": 3600, "nodes": 1, )" + keys + R"(,
+  "pools": [{"name": "a", "purchase": "on_demand", "usd_per_instance_hour": 1}]})";
+}
+
+TEST(RunSpec, RequiredKeysAreNoDefaults) {
+    const std::string saves =
+        R"("checkpoint": {"blocking_s": 1, "persist_s": 2, "restore_s3_s": 3})";
+    struct Bad {
+        std::string keys;
+        std::string_view says;
+    };
+    const Bad all[] = {
+        {saves, "policy is missing"},
+        {R"("policy": 1, )" + saves, "policy: \"1\" is not text"},
+        {R"("policy": "spot_onyl", )" + saves, "policy: there is no policy \"spot_onyl\""},
+        {R"("policy": "up")", "checkpoint is missing"},
+        {R"("policy": "up", "checkpoint": [1])", "checkpoint is not a map"},
+        {R"("policy": "up", "checkpoint": "daily")", "checkpoint is not a map"},
+        {R"("policy": "up", "checkpoint": {"blocking_s": 1, "persist_s": 2})",
+         "restore_s3_s is missing"},
+        {R"("policy": "up", "speed": [1.5], )" + saves,
+         "speed is no list of numbers above 0 and at most 1"},
+        {R"("policy": "up", "speed": "fast", )" + saves,
+         "speed is no list of numbers above 0 and at most 1"},
+    };
+    for (const Bad& bad : all) {
+        const auto said = mistakes(run_with(bad.keys));
+        ASSERT_EQ(said.size(), 1u) << bad.keys;
+        EXPECT_EQ(said[0].what, bad.says);
+        EXPECT_EQ(said[0].where.line, 1);
+        EXPECT_GT(said[0].where.column, 0);
+    }
+}
+
+TEST(RunSpec, LimitsAreThoseOfThePlayer) {
+    std::string pools;
+    for (int i = 0; i < 257; ++i) {
+        pools += std::string(i > 0 ? "," : "") +
+                 R"({"name": "a", "purchase": "on_demand", "usd_per_instance_hour": 1})";
+    }
+    const std::string head = R"({"work_s": 1, "policy": "up",
+  "checkpoint": {"blocking_s": 1, "persist_s": 2, "restore_s3_s": 3}, )";
+    auto said = mistakes(head + R"("nodes": 1, "pools": [)" + pools + "]}");
+    ASSERT_EQ(said.size(), 1u);
+    EXPECT_EQ(said[0].what, "257 pools are too many");
+    EXPECT_EQ(said[0].where.line, 2);
+    said = mistakes(head + R"("nodes": 1000001, "min_nodes": 5, "pools": [
+  {"name": "a", "purchase": "spot", "usd_per_instance_hour": 1,
+   "process": {"up_scale_s": 1, "up_shape": 0.01, "down_scale_s": 1}}]})");
+    ASSERT_EQ(said.size(), 2u);
+    EXPECT_EQ(said[0].where.line, 2);
+    EXPECT_EQ(said[1].where.line, 4);
+}
+
 TEST(RunSpec, SpotNeedsAProcess) {
-    const auto all = mistakes(R"({"work_s": 3600, "nodes": 1,
+    const auto all = mistakes(R"({"work_s": 3600, "nodes": 1, "policy": "up",
+  "checkpoint": {"blocking_s": 1, "persist_s": 2, "restore_s3_s": 3},
   "pools": [{"name": "a", "purchase": "spot", "usd_per_instance_hour": 1}]})");
     ASSERT_EQ(all.size(), 1u);
     EXPECT_NE(all[0].what.find("process"), std::string::npos);

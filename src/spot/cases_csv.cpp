@@ -55,6 +55,7 @@ class CaseReader {
         c.line = table_.line(row);
         c.zone_column = table_.place(row, "zone").column;
         c.start_column = table_.place(row, "start_tick").column;
+        c.task_column = table_.place(row, "task_h").column;
         c.policy_column = table_.place(row, "policy").column;
         c.zone = trim(table_.cell(row, "zone"));
         const bool is_name = std::all_of(c.zone.begin(), c.zone.end(), [](char x) {
@@ -177,7 +178,7 @@ std::vector<std::string> case_policies() {
 Result<std::vector<Case>> read_cases(std::string_view csv, std::string_view file) {
     auto cases = read_cases(CaseBlock{std::string(csv), 0}, file);
     if (cases && cases->empty()) {
-        return bad_input(wrong({std::string(file), 1, 0}, "no cases", "there is only a header",
+        return bad_input(wrong({std::string(file), 1, 1}, "no cases", "there is only a header",
                                "write one case per row"));
     }
     return cases;

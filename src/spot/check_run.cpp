@@ -82,7 +82,7 @@ void check_checkpoints(const Checkpoints& c, Mistakes& m) {
         m.add("the fixed cadence has no interval", "it must be above 0",
               "give an interval or choose another cadence");
     } else if (c.interval < save) {
-        m.add(fmt::format("a save every {:.0f} s cannot be kept up", c.interval.base()),
+        m.add(fmt::format("a save every {:g} s cannot be kept up", c.interval.base()),
               fmt::format("one save takes {:.0f} s until it is safe, and the next must not start "
                           "before",
                           save.base()),
@@ -109,10 +109,10 @@ void check_pool(const Pool& pool, Mistakes& m) {
     } else if (pool.process) {
         const PoolProcess& p = *pool.process;
         for (const Weibull& life : {p.up, p.down}) {
-            if (life.scale > Seconds{} && std::isfinite(life.scale.base()) && life.shape > 0.05)
+            if (life.scale > Seconds{} && std::isfinite(life.scale.base()) && life.shape >= 0.05)
                 continue;
             m.add(name + " has a process without lengths",
-                  "scale above 0 and shape above 0.05 for up and down times", "fit it again");
+                  "scale above 0 and shape from 0.05 for up and down times", "fit it again");
             break;
         }
         m.share(p.start_up, "the probability of capacity at the start");
@@ -145,6 +145,9 @@ std::vector<Diagnostic> check_run(const RunSpec& spec, std::string_view policy,
     check_checkpoints(spec.checkpoints, m);
     if (spec.pools.empty())
         m.add("there is no pool to take nodes from", "a run needs at least one", "name a pool");
+    if (spec.pools.size() > kMostPools)
+        m.add(fmt::format("{} pools are too many", spec.pools.size()),
+              fmt::format("{} can be played", kMostPools), "give fewer pools or traces");
     for (const Pool& pool : spec.pools) check_pool(pool, m);
     check_rules(spec.rules, m);
     if (options.runs < 1)

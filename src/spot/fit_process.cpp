@@ -1,5 +1,7 @@
 // A process of one pool, term by term (docs/model/spot-processes.md).
 
+#include <fmt/format.h>
+
 #include <algorithm>
 #include <cmath>
 
@@ -16,6 +18,9 @@ constexpr double kHourSignificant = 41.638;
 constexpr int kMinEndsForHours = 120;
 /// Ends added to both sides of an hour's ratio, so that an hour with few is not believed in full.
 constexpr double kHourShrink = 5;
+
+/// As fit_weibull asks for.
+constexpr int kFewestEnds = 5;
 
 /// What ended the up times of a gang. A node lost alone competes with the drops: its end says
 /// nothing about theirs, so that up time counts as cut short.
@@ -124,6 +129,24 @@ std::optional<Weibull> down_life(const std::vector<Life>& lives,
     return Weibull{total_hours(lives) / static_cast<double>(ended) * kHour, 1};
 }
 
+/// Why an up or a down life could not be fitted.
+std::string why_no_process(const Ends& ends, bool has_up) {
+    if (ends.up.empty()) return "the gang was never up";
+    if (ends.drops < 1)
+        return ends.singles > 0 ? "only single nodes were lost" : "no up time ended";
+    if (has_up) return "no down time ended";
+    const auto whole = std::count_if(ends.up.begin(), ends.up.end(),
+                                     [](const Life& life) { return life.ended && !life.first; });
+    if (whole >= kFewestEnds) {
+        return fmt::format("the {} up times that began in the trace and ended are equally long",
+                           whole);
+    }
+    std::string why = fmt::format("{} of {} up {} began in the trace and ended", whole,
+                                  ends.up.size(), ends.up.size() == 1 ? "time" : "times");
+    if (ends.singles > 0) why += fmt::format(" ({} lost a single node)", ends.singles);
+    return why + fmt::format("; a fit needs {}", kFewestEnds);
+}
+
 }  // namespace
 
 ProcessFit fit_process(const PoolTrace& trace, int gang) {
@@ -140,10 +163,7 @@ ProcessFit fit_process(const PoolTrace& trace, int gang) {
     fit.down = fit_weibull(ends.down, trace.tick);
     const auto down = down_life(ends.down, fit.down);
     if (!fit.up || !down) {
-        fit.missing = ends.up.empty()                      ? "the gang was never up"
-                      : ends.drops < 1 && ends.singles > 0 ? "only single nodes were lost"
-                      : ends.drops < 1                     ? "no up time ended"
-                                                           : "fewer than five up times ended";
+        fit.missing = why_no_process(ends, fit.up.has_value());
         return fit;
     }
     process.up = fit.up->life;

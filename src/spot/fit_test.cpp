@@ -131,7 +131,12 @@ TEST(FitProcess, SaysWhyThereIsNone) {
     EXPECT_EQ(fit_process(trace_of({1, 1, 1}, 1), 0).missing, "no up time ended");
     EXPECT_EQ(fit_process(trace_of({0, 1, 1}, 4), 0).missing, "the gang was never up");
     EXPECT_EQ(fit_process(trace_of({1, 0, 1, 0, 1}, 1), 0).missing,
-              "fewer than five up times ended");
+              "1 of 3 up times began in the trace and ended; a fit needs 5");
+    EXPECT_EQ(fit_process(trace_of({1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0}, 1), 0).missing,
+              "the 5 up times that began in the trace and ended are equally long");
+    EXPECT_EQ(fit_process(trace_of({2, 0, 2, 0, 2, 1, 2, 1, 2, 1}, 2), 0).missing,
+              "1 of 5 up times began in the trace and ended (3 lost a single node); "
+              "a fit needs 5");
 }
 
 /// Weibull lives under a hazard that is three times as high from 12:00 to 18:00 UTC.

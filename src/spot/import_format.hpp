@@ -35,6 +35,9 @@ PathFacts facts_of_path(std::string_view file);
 /// "us-west-2a", "us-central1-b" at the start of a name that ends there or goes on with '_'.
 std::string zone_of(std::string_view name);
 
+/// A "gap_seconds".
+Result<Seconds> seconds_between(const doc::Node& gap);
+
 /// "2025-10-04T00:10:00.002281+00:00", "2020-03-15T10:07:33.000Z", "2021-12-11 11:11:30" (UTC).
 /// Seconds since 1970, with fraction.
 std::optional<double> parse_time(std::string_view s);

@@ -85,7 +85,8 @@ class Reader {
         const auto observation = observation_of(table_.cell(row, "observation"));
         if (!observation) return wrong(row, "observation", "neither probe, kept_alive nor events");
         const auto tick = parse_number(table_.cell(row, "tick_s"));
-        if (!tick || *tick < 0 || *tick > kMaxTime) return wrong(row, "tick_s", "no interval");
+        if (!tick || *tick > kMaxTime || (*tick != 0 && *tick < kShortestTick.base()))
+            return wrong(row, "tick_s", "no interval: 0, or seconds from 1");
         const auto first = parse_number(table_.cell(row, "first_utc"));
         if (!first || *first < 0 || *first > kMaxTime) return wrong(row, "first_utc", "no time");
         pool.capacity = *capacity;

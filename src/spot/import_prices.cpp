@@ -127,15 +127,22 @@ Result<TraceSet> import_aws_prices(const Node& root, const ImportInput& in) {
         set.notes.push_back(
             note(in, fmt::format("{} records left out", other), "they are not for Linux/UNIX"));
     }
-    if (set.prices.empty()) set.notes.push_back(note(in, "the file holds no price", ""));
+    if (set.prices.empty()) {
+        return refuse(history.where, "the price history holds no price",
+                      other > 0 ? "none of its records is for Linux/UNIX" : "the list is empty",
+                      "fetch it again: aws ec2 describe-spot-price-history");
+    }
     return set;
 }
 
 Result<TraceSet> import_price_lists(const Node& root, const ImportInput& in) {
     const Node* gap = root.find("gap_seconds");
     std::optional<Seconds> tick = in.options.tick;
-    if (gap != nullptr && gap->is_numeric() && gap->as_number() > 0 && gap->as_number() < 1e8)
-        tick = gap->as_number() * kSecond;
+    if (gap != nullptr) {
+        auto said = seconds_between(*gap);
+        if (!said) return said.error();
+        tick = *said;
+    }
     if (!tick) {
         return refuse(root.where, "the file does not say how far apart its prices are",
                       "a list of prices has no times", "give it: --tick 195s");

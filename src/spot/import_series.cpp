@@ -33,11 +33,7 @@ Result<Seconds> tick_of(const Node& root, const ImportInput& in) {
         return refuse(root.where, "the file does not say how far apart its samples are",
                       "\"metadata\": {\"gap_seconds\": …} is missing", "give it: --tick 195s");
     }
-    if (!gap->is_numeric() || !(gap->as_number() > 0) || gap->as_number() > 1e8) {
-        return refuse(gap->where, "gap_seconds is no time between samples",
-                      "it must be a number of seconds above 0", "correct the file");
-    }
-    return gap->as_number() * kSecond;
+    return seconds_between(*gap);
 }
 
 /// All samples as counts; `largest` is the greatest.

@@ -27,9 +27,32 @@ Diagnostic note(const ImportInput& in, std::string what, std::string why) {
     return d;
 }
 
+Result<Seconds> seconds_between(const doc::Node& gap) {
+    constexpr double kMost = 1e8;
+    const double value = gap.is_numeric() ? gap.as_number() : 0;
+    if (value < kShortestTick.base() || value > kMost) {
+        return refuse(gap.where, "gap_seconds is no time between samples",
+                      "it must be a number of seconds from 1 to 100,000,000", "correct the file");
+    }
+    return value * kSecond;
+}
+
 namespace {
 
 using doc::Node;
+
+/// Events may fall into one second, but not all of them: such a file has another unit of time.
+std::optional<Error> too_fast(const TraceSet& set, const ImportInput& in) {
+    for (const PoolTrace& pool : set.pools) {
+        const auto changes = static_cast<double>(pool.start.size()) - 1;
+        if (pool.end.base() >= changes * kShortestTick.base()) continue;
+        return refuse({std::string(in.file), 1, 1},
+                      fmt::format("{} changes in {:g} s", changes, pool.end.base()),
+                      "that is more than one a second in the mean: no trace of spot capacity",
+                      "correct the times, or say their unit: --time-unit 1s");
+    }
+    return std::nullopt;
+}
 
 Error unknown(const ImportInput& in, int line, int column) {
     return refuse({std::string(in.file), line, column}, "no known format of spot traces",
@@ -124,6 +147,9 @@ Result<TraceSet> import_trace(std::string_view text, std::string_view file,
                       "the file is no text", "it is not valid UTF-8", "give a text file");
     }
     auto set = is_json(body) ? import_json(in) : import_text(in);
+    if (set) {
+        if (auto error = too_fast(*set, in)) return *error;
+    }
     // A table with other rows than its header is mostly no table: the first one says so.
     if (!set && set.error().diagnostics.size() > 1) set.error().diagnostics.resize(1);
     return set;

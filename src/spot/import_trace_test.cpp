@@ -183,6 +183,7 @@ TEST(ImportTrace, OneDiagnosticWithThePlace) {
         "pool,zone,capacity,observation,tick_s,first_utc,time_s,nodes,usd_per_hour\n";
     const std::string own(kOwn);
     const std::string zero = own + "a,,0,probe,60,0,0,0,\n";
+    const std::string half = own + "a,,1,probe,0.5,0,0,1,\na,,,,,,60,0,\n";
     const std::string back = own + "a,,1,probe,60,0,0,1,\na,,,,,,60,0,\na,,,,,,60,1,\n";
     const std::string price = own + "a,,1,probe,60,0,0,1,-1\na,,,,,,60,,\n";
     const std::string endless = own + "a,,1,probe,60,0,0,1,\n";
@@ -191,6 +192,11 @@ TEST(ImportTrace, OneDiagnosticWithThePlace) {
                               "b,,,,,,60,,\na,,1,probe,60,0,0,1,\n";
     const Bad all[] = {
         {" \n \n", 1, 1},
+        {"0,add,node1\n1,remove,node1\n2,add,node1\n", 1, 1},  // 2 changes in 2 ms
+        {"0.0001,1\n0.0002,0\n0.0003,1\n", 1, 1},              // 3 in 1.08 s
+        {"{\"SpotPriceHistory\": []}", 1, 22},
+        {"{\"prices\": [1, 2], \"gap_seconds\": 0.001}", 1, 35},
+        {half, 2, 12},
         {"0,add,node1\n60000,add,node1\n", 2, 11},
         {"0,add,node1\n60000,remove,node2\n", 2, 14},
         {"60,add,node1\n0,add,node2\n", 2, 1},
@@ -224,7 +230,7 @@ TEST(ImportTrace, OneDiagnosticWithThePlace) {
         {"{\"spot_advisor\": {}}", 1, 1},
         {"\x1f\x8b\x08", 1, 1},
         {"0,1\n\xff,1\n", 2, 1},
-        {"Date,NC6\n2/24/2020\n2/25/2020\n", 2, 0},
+        {"Date,NC6\n2/24/2020\n2/25/2020\n", 2, 1},
         {zero, 2, 4},
         {back, 4, 8},
         {price, 2, 21},

@@ -27,6 +27,7 @@ struct Case {
     int line = 0;
     int zone_column = 0;  ///< where the row says it, for diagnostics
     int start_column = 0;
+    int task_column = 0;
     int policy_column = 0;
 };
 

@@ -96,6 +96,9 @@ struct Summary {
     Seconds interval;  ///< the cadence used (first value if it changes with age)
 };
 
+/// Time grows with the number of pools, and a region has far fewer offers than this.
+inline constexpr std::size_t kMostPools = 256;
+
 struct SimulateOptions {
     std::uint64_t runs = 10000;
     std::uint64_t seed = 1;
@@ -104,8 +107,8 @@ struct SimulateOptions {
     std::function<void(double)> progress;  ///< share done, called from one thread
 };
 
-/// Refuses (diagnostics): zero nodes, no pool, work that is not positive, a fixed interval shorter
-/// than the save with the reason, an unknown policy.
+/// Refuses (diagnostics): zero nodes, no pool, over kMostPools, work that is not positive, a fixed
+/// interval shorter than the save with the reason, an unknown policy.
 Result<Summary> simulate(const RunSpec& spec, std::string_view policy,
                          const SimulateOptions& options);
 

@@ -66,11 +66,15 @@ struct ImportOptions {
 /// Traces are small; a larger file is refused before it is read.
 inline constexpr std::size_t kMaxTraceBytes = std::size_t{64} << 20U;
 
+/// Below this a sample is no sample of spot capacity, and a replay would be millions of changes.
+inline constexpr Seconds kShortestTick = 1 * kSecond;
+
 /// Reads one file in any known format (docs/reference/traces.md); detects the format by content and
 /// says so in `notes`. `file` is also read for what the content does not say: the pool's name, and
 /// whether samples are probes ("availability" in the path) or kept alive ("preemption").
-/// Refuses: empty, unordered or duplicated times, negative prices or counts, unknown columns, over
-/// kMaxTraceBytes; one diagnostic, with line and column.
+/// Refuses: empty, unordered or duplicated times, negative prices or counts, unknown columns, ticks
+/// under kShortestTick or as many changes in the mean, over kMaxTraceBytes; one diagnostic, with
+/// line and column.
 Result<TraceSet> import_trace(std::string_view text, std::string_view file,
                               const ImportOptions& options);
 
