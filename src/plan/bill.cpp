@@ -10,7 +10,15 @@ namespace {
 
 std::string hours(Seconds t) { return format_fixed(t / kHour, t < 10 * kHour ? 2 : 1) + " h"; }
 std::string gigabytes(Bytes b) { return format_fixed(b / kGB, b < 10 * kGB ? 2 : 0) + " GB"; }
-std::string per_hour(UsdPerSecond r) { return "$" + format_fixed(r / kUsdPerHour, 2) + "/h"; }
+/// A third and fourth digit only where two would not give the product: $0.357/h.
+std::string per_hour(UsdPerSecond r) {
+    const double usd = r / kUsdPerHour;
+    int digits = 2;
+    while (digits < 4 &&
+           std::fabs(std::round(usd * std::pow(10, digits)) / std::pow(10, digits) - usd) > 1e-6)
+        ++digits;
+    return "$" + format_fixed(usd, digits) + "/h";
+}
 
 /// A service price; where nobody published one for this region, us-east-1's is used and said so.
 struct Rate {

@@ -170,6 +170,22 @@ std::string against_owned(const Option& rental, const Option& own) {
 
 }  // namespace
 
+bool quota_comes_late(const Option& o, const Limits& l, const Assumptions& a) {
+    if (o.offer.purchase != Purchase::on_demand || !l.deadline_given) return false;
+    return a.number("quota.lead_low") * kDay + o.offer.wall.high > l.deadline;
+}
+
+const Option* block_in_time(const std::vector<Option>& options, const Limits& l) {
+    const Option* best = nullptr;
+    for (const Option& o : options) {
+        if (o.offer.purchase != Purchase::capacity_block || !in_time(o, l, Edge::high) ||
+            !in_budget(o, l, Edge::high))
+            continue;
+        if (best == nullptr || o.offer.cost.expected < best->offer.cost.expected) best = &o;
+    }
+    return best;
+}
+
 std::string spot_doubt(const Option& o, const Limits& l, const Assumptions& a) {
     const Offer& f = o.offer;
     const int gang = o.candidate.nodes - f.base_nodes;

@@ -44,6 +44,10 @@ std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog,
 /// measured speed-up.
 void special_facts(const Context& x, std::vector<Fact>& out);
 
+/// SageMaker does not sell EC2's Capacity Blocks: the cheapest that a cluster of one's own would
+/// book.
+void block_fact(const Context& x, std::vector<Fact>& out);
+
 /// FLOPs of the whole run and what 6 N T says.
 struct WorkFlop {
     Flop total;

@@ -121,14 +121,25 @@ WhyNot why_not(const std::string& type, const Request& request, const Work& work
         w.answer = "no such instance type in the catalog";
         return w;
     }
+    if (chosen && chosen->candidate.instance->type == type) {
+        w.answer = "it is the chosen type: " + describe(*chosen) +
+                   spot_words(*chosen, request, work, catalog, a);
+        w.best = chosen;
+        return w;
+    }
     const Admission rules = admit(*i, request, catalog, a, Rules::all);
     Request lenient = request;
     lenient.job.precision.reset();
     if (request.job.precision == catalog::Precision::fp8)
         lenient.job.precision = request.job.precision;
-    const SearchResult r = search_type(
-        lenient, catalog, a, *i,
-        node_counts(spans_nodes(*i) ? std::max(64, chosen ? chosen->candidate.nodes * 4 : 1) : 1));
+    const std::vector<int> sizes =
+        node_counts(std::max(64, chosen ? chosen->candidate.nodes * 4 : 1));
+    SearchResult r =
+        search_type(lenient, catalog, a, *i, spans_nodes(*i) ? sizes : std::vector<int>{1});
+    // Too large for one node of a type without a fast network: over TCP it may still run.
+    const bool alone = request.job.copies > 1 || request.job.model.opaque_params;
+    if (r.candidates.empty() && !spans_nodes(*i) && !alone)
+        r = search_type(lenient, catalog, a, *i, sizes);
     const catalog::Accelerator* acc = catalog.accelerator(i->accelerator);
     std::string kept_out = rules.rejection ? rules.rejection->text : "";
     const std::string device = acc != nullptr ? device_words(*acc, request.job, a) : "";

@@ -101,6 +101,11 @@ std::string mapping_fact(const Candidate& c, int layers) {
              std::to_string(t.parallel.pipeline) + ")";
     }
     if (t.parallel.tensor > 1) s += " · TP inside the node";
+    // merge_neuron_cores (perf) reads it back: half of that TP.
+    if (c.accelerator->id == "Trn1") {
+        s += " · counted in chips; a run file of predict counts NeuronCores, two a chip: TP " +
+             std::to_string(2 * t.parallel.tensor);
+    }
     return s;
 }
 
@@ -215,7 +220,7 @@ std::string checkpoint_fact(const Context& x, const Candidate& c, const Offer& o
         s += " full state";
     }
     s += ", save " + format_duration(o.risk.save) + ", every " + format_duration(o.risk.interval) +
-         " (Daly)";
+         (o.risk.interval_capped ? " (our cap; Daly's optimum is longer)" : " (Daly)");
     if (c.nodes > 1 && x.request.job.copies == 1) s += ", async and sharded to NVMe then S3";
     const Seconds five = 300 * kSecond;
     if (o.risk.save > 0.1 * five) {
@@ -327,6 +332,7 @@ std::vector<Fact> facts_of(const Context& x, const ServiceChoice& service) {
     }
     special_facts(x, out);
     out.push_back({"service", service.service + ": " + service.because});
+    if (service.service == "SageMaker") block_fact(x, out);
     return out;
 }
 

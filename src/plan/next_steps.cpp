@@ -271,7 +271,13 @@ std::vector<std::string> next_steps(const Plan& p, const Request& request, const
         !p.chosen || p.outcome == Outcome::over_budget || p.outcome == Outcome::too_slow;
     if (refused) return Steps(request, found, catalog, a).after_refusal();
     if (request.have) return {again(request.typed, {{"have", ""}, {"have-price", ""}})};
-    return {capacity_command(*p.chosen, a)};
+    std::vector<std::string> next = {capacity_command(*p.chosen, a)};
+    // Without quota the plan would be late: the way that needs none.
+    const Option* block = quota_comes_late(*p.chosen, found.limits, a)
+                              ? block_in_time(found.mine, found.limits)
+                              : nullptr;
+    if (block != nullptr) next.push_back(capacity_command(*block, a));
+    return next;
 }
 
 }  // namespace trainyard::plan

@@ -6,6 +6,7 @@
 #include "spot_price.hpp"
 #include "trainyard/base/contract.hpp"
 #include "trainyard/base/text.hpp"
+#include "trainyard/spot/fit.hpp"
 
 namespace trainyard::plan {
 
@@ -59,6 +60,13 @@ Hazard hazard_of(double low_month, double high_month) {
         return -std::log1p(-std::min(p, 0.95)) / (kMonth / kHour);
     };
     return {per_hour(low_month), per_hour((low_month + high_month) / 2), per_hour(high_month)};
+}
+
+/// Without capacity after a loss: the mean down time of the process that played offers and runs
+/// have (run_spec.cpp). It does not depend on the band.
+Seconds mean_wait() {
+    static const Seconds wait = spot::process_from_band(0.05, 0.10, "any").down.mean();
+    return wait;
 }
 
 /// One way the run can go: the length of the training and how often it is interrupted.
@@ -329,7 +337,7 @@ class Maker {
             const double losses = gang * hazard * (with_saves / kHour);
             const bool elastic = request_.job.resume == workload::Resume::elastic && c_.nodes > 1;
             const double stopped = elastic ? 1.0 / c_.nodes : 1.0;
-            wait = (losses * stopped + (edge > 1.5 ? 1.0 : 0.0)) * a_.seconds("spot.wait");
+            wait = (losses * stopped + (edge > 1.5 ? 1.0 : 0.0)) * mean_wait();
         }
         k.wall = k.training + k.startup + k.restarts + wait;
         return k;
@@ -395,8 +403,10 @@ class Maker {
         o.risk.mean_between = mean_between(1, t);
         o.risk.save = save_time();
         o.risk.interval = interval(o.risk.mean_between);
+        o.risk.interval_capped = checkpoint_interval(save_time(), o.risk.mean_between) >
+                                 a_.seconds("checkpoint.max_interval");
         o.risk.lost_per_interruption = 0.5 * o.risk.interval + a_.seconds("startup.restart");
-        if (t.spot_nodes > 0) o.risk.wait_per_interruption = a_.seconds("spot.wait");
+        if (t.spot_nodes > 0) o.risk.wait_per_interruption = mean_wait();
         return o;
     }
 

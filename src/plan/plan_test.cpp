@@ -335,6 +335,60 @@ TEST(Plan, TheScalingCurveComparesTokensPerSecond) {
     }
 }
 
+std::string fact(const Plan& p, const std::string& key) {
+    for (const Fact& f : p.facts) {
+        if (f.key == key) return f.text;
+    }
+    return {};
+}
+
+// One person gets SageMaker, which sells no Capacity Block: the plan says what that costs.
+TEST(Plan, SageMakerNamesTheCapacityBlockItLeavesOut) {
+    Request r = main_job();
+    r.team.people = 1;
+    const Plan p = plan_of(r);
+    ASSERT_TRUE(p.chosen.has_value());
+    ASSERT_EQ(p.service.service, "SageMaker");
+    const std::string said = fact(p, "Capacity Block");
+    EXPECT_NE(said.find("less (leave out --team"), std::string::npos) << said;
+    for (const std::string& s : p.reasons)
+        EXPECT_EQ(s.find("guaranteed capacity"), std::string::npos) << s;
+    EXPECT_TRUE(fact(plan_of(main_job()), "Capacity Block").empty());
+}
+
+// A quota increase takes two weeks at least: with three days the block is named, and its command.
+TEST(Plan, ALateQuotaNamesTheBlock) {
+    Request r = test::request(test::model("gpt2-large"), 10e9);
+    r.job.deadline = 3 * kDay;
+    r.job.budget = 500 * kUsd;
+    const Plan p = plan_of(r);
+    ASSERT_TRUE(p.chosen.has_value());
+    ASSERT_EQ(p.chosen->offer.purchase, Purchase::on_demand) << p.verdict;
+    ASSERT_FALSE(p.risks.empty());
+    EXPECT_NE(p.risks.front().find("without quota of your own book"), std::string::npos)
+        << p.risks.front();
+    ASSERT_EQ(p.next.size(), 2U);
+    EXPECT_NE(p.next[1].find("describe-capacity-block-offerings"), std::string::npos);
+}
+
+TEST(Plan, WhyNotTheChosenTypeSaysThatItIsChosen) {
+    Request r = main_job();
+    r.why_not = {"p4d.24xlarge"};
+    const Plan p = plan_of(r);
+    ASSERT_EQ(p.chosen->candidate.instance->type, "p4d.24xlarge");
+    EXPECT_TRUE(p.why_not.front().answer.starts_with("it is the chosen type"));
+}
+
+// Rates are printed with the digits that give the product.
+TEST(Plan, TheRateOfABillLineGivesItsAmount) {
+    const Plan p = plan_of(main_job());
+    for (const BillItem& i : p.chosen->offer.bill.items) {
+        if (i.name == "head node") {
+            EXPECT_NE(i.detail.find("$0.357/h"), std::string::npos) << i.detail;
+        }
+    }
+}
+
 TEST(Plan, NoOfferIsShownTwice) {
     Request r = main_job();
     r.job.instance = "p4d.24xlarge";

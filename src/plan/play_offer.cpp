@@ -106,6 +106,11 @@ Offer play_offer(const Option& option, const Request& request, const std::string
     std::erase_if(spec.pools,
                   [](const spot::Pool& p) { return p.purchase != spot::Purchase::spot; });
     spec.step_time = {};  // combined below
+    // The cadence of every other row.
+    if (o.risk.interval_capped) {
+        spec.checkpoints.cadence = spot::Cadence::fixed;
+        spec.checkpoints.interval = o.risk.interval;
+    }
     spec.deadline.reset();
     spec.budget.reset();
     const auto mid = play(spec, 0.5 * (o.risk.band_low + o.risk.band_high), a);

@@ -35,6 +35,26 @@ TEST(PlayOffer, RestsOnSimulatedRuns) {
     EXPECT_GT(o.risk.interruptions_high, o.risk.interruptions);
 }
 
+// One node: Daly's optimum is longer than the cap, in the expected offer and in the played one.
+TEST(PlayOffer, KeepsTheCapOfTheInterval) {
+    const Request r = test::request(test::model("llama-3.1-8b"), 20e9);
+    const auto option = spot_option(r, 1);
+    ASSERT_TRUE(option.has_value());
+    const auto& a = Assumptions::embedded();
+    const Offer o = play_offer(*option, r, "EC2", test::catalog(), a);
+    EXPECT_LE(o.risk.interval, a.seconds("checkpoint.max_interval"));
+}
+
+TEST(PlayOffer, TheRunThatIsWrittenWaitsAsTheOfferSays) {
+    const Request r = test::request(test::model("llama-3.1-8b"), 20e9);
+    const auto option = spot_option(r, 2);
+    ASSERT_TRUE(option.has_value());
+    const auto run = make_run(*option, r, "EC2", test::catalog(), Assumptions::embedded(), nullptr);
+    ASSERT_TRUE(run.spec.pools.front().process.has_value());
+    EXPECT_NEAR(run.spec.pools.front().process->down.mean() / kSecond,
+                option->offer.risk.wait_per_interruption / kSecond, 1e-6);
+}
+
 TEST(PlayOffer, IsTheSameEachTime) {
     const Request r = test::request(test::model("llama-3.1-8b"), 20e9);
     const auto option = spot_option(r, 1);

@@ -61,12 +61,16 @@ void cheapest_reason(const Context& x, std::vector<Weighted>& out) {
     }
     if (next == nullptr) return;
     const bool firm = is_guaranteed(x.chosen->offer.purchase);
+    const bool managed =
+        service_for(x.chosen->candidate, x.request, x.catalog, x.assumptions, 0).service ==
+        "SageMaker";
     const double ratio = to_usd(next->offer.cost.expected) /
                          std::max(to_usd(x.chosen->offer.cost.expected), 0.01 * kUsd);
-    out.push_back(
-        {80, std::string(firm ? "cheapest way on guaranteed capacity" : "cheapest way, on spot") +
-                 ": the best other type, " + option_words(*next) + ", costs " +
-                 (ratio >= 3 ? times(ratio) + " as much" : more(ratio) + " more")});
+    out.push_back({80, std::string(!firm     ? "cheapest way, on spot"
+                                   : managed ? "cheapest way that SageMaker sells"
+                                             : "cheapest way on guaranteed capacity") +
+                           ": the best other type, " + option_words(*next) + ", costs " +
+                           (ratio >= 3 ? times(ratio) + " as much" : more(ratio) + " more")});
 }
 
 /// What renting would take, for those who have machines.

@@ -11,11 +11,40 @@
 namespace trainyard::plan {
 namespace {
 
+/// When the block ends, and what a run past it takes.
+std::string block_risk(const Context& x) {
+    const Offer& o = x.chosen->offer;
+    const Candidate& c = x.chosen->candidate;
+    const Seconds end = *o.block_days * kDay - x.assumptions.seconds("block.ends_early");
+    const std::string s =
+        "the Capacity Block is paid up front, cannot be cancelled and ends after " +
+        format_duration(end);
+    if (o.wall.high <= end)
+        return s + ": a run past that (the range ends at " + format_duration(o.wall.high) +
+               ") needs an extension";
+    return s + ", before the slow end of the range (" + format_duration(o.wall.high) +
+           "): the rest needs an extension, or on-demand quota (" +
+           grouped(std::int64_t{c.nodes} * c.instance->vcpu) + " vCPU), which takes 2 to 5 weeks";
+}
+
+std::string quota_risk(const Context& x, bool late) {
+    const Candidate& c = x.chosen->candidate;
+    std::string s = describe_cluster(c) + " on demand needs quota (" +
+                    grouped(std::int64_t{c.nodes} * c.instance->vcpu) +
+                    " vCPU); an increase takes 2 to 5 weeks";
+    if (!late) return s;
+    s += ": with that wait the deadline is missed";
+    const Option* block = block_in_time(x.options, x.limits);
+    if (block == nullptr) return s + ", so use quota you have";
+    return s + "; without quota of your own book " + describe_cluster(block->candidate) + ", " +
+           purchase_words(block->offer) + " (" + money(block->offer.cost.expected) + " in " +
+           format_duration(block->offer.wall.expected) + ")";
+}
+
 void capacity_risk(const Context& x, std::vector<Weighted>& out) {
     const Offer& o = x.chosen->offer;
     const Candidate& c = x.chosen->candidate;
     if (o.purchase == Purchase::owned) return;
-    const std::string who = describe_cluster(c);
     if (o.purchase == Purchase::spot || o.purchase == Purchase::mixed) {
         const bool gang = c.nodes > 1 && x.request.job.copies == 1;
         out.push_back(
@@ -23,19 +52,10 @@ void capacity_risk(const Context& x, std::vector<Weighted>& out) {
                      (gang ? " at once in one AZ may not be there; gangs often die whole"
                            : " may not be there when you want it, and can be taken back")});
     } else if (o.purchase == Purchase::capacity_block) {
-        out.push_back({80,
-                       "the Capacity Block is paid up front, cannot be cancelled and ends on its "
-                       "hour: a run past the range (" +
-                           format_duration(o.wall.high) + ") needs an extension"});
-    } else if (c.instance->family.starts_with("p") || c.instance->family.starts_with("trn")) {
-        const Seconds lead = x.assumptions.number("quota.lead_low") * kDay;
-        const bool late = x.limits.deadline_given && lead + o.wall.high > x.limits.deadline;
-        out.push_back({late ? 95 : 60, who + " on demand needs quota (" +
-                                           grouped(std::int64_t{c.nodes} * c.instance->vcpu) +
-                                           " vCPU); an increase takes 2 to 5 weeks" +
-                                           (late ? ": with that wait the deadline is missed, so "
-                                                   "book a Capacity Block or use quota you have"
-                                                 : "")});
+        out.push_back({80, block_risk(x)});
+    } else if (x.assumptions.quota(c.instance->family) != nullptr) {
+        const bool late = quota_comes_late(*x.chosen, x.limits, x.assumptions);
+        out.push_back({late ? 95 : 60, quota_risk(x, late)});
     }
 }
 

@@ -49,15 +49,16 @@ void outside_fact(const Context& x, std::vector<Fact>& out) {
     const Candidate& c = x.chosen->candidate;
     if (x.request.job.copies > 1 || c.devices() > 1) return;
     const auto p = cheapest_outside(x.catalog, *c.accelerator);
-    const catalog::Accelerator* reference = x.catalog.accelerator("A100-80");
-    if (!p || reference == nullptr) return;
-    const bool same = p->price.accelerator.find(short_name(c.accelerator->id)) != std::string::npos;
-    const double slower = same ? 1.0 : rate_of(*c.accelerator) / rate_of(*reference);
+    if (!p) return;
+    // The PCIe card of the same name is slower: the time is of the card that the price is of.
+    const catalog::Accelerator* rented = x.catalog.accelerator(p->price.accelerator);
+    if (rented == nullptr) return;
+    const double slower = rate_of(*c.accelerator) / rate_of(*rented);
     const Usd cost = slower * c.training_time() * p->per_accelerator;
-    out.push_back(
-        {"outside AWS",
-         who(*p) + ": about " + format_usd(cost) +
-             " for this run, if the data may leave AWS; marketplace hosts are less reliable"});
+    out.push_back({"outside AWS",
+                   who(*p) + ": about " + format_usd(cost) + " for this run" +
+                       (slower > 1.02 ? ", which it takes " + times(slower) + " as long for" : "") +
+                       ", if the data may leave AWS; marketplace hosts are less reliable"});
 }
 
 void copies_facts(const Context& x, std::vector<Fact>& out) {
@@ -175,9 +176,18 @@ void observed_fact(const Context& x, std::vector<Fact>& out) {
 
 std::optional<OutsidePrice> cheapest_outside(const catalog::Catalog& catalog,
                                              const catalog::Accelerator& like) {
-    auto p = cheapest_named(catalog, short_name(like.id));
-    if (!p) p = cheapest_named(catalog, "A100");
-    return p;
+    // The same device first: "H100" alone would also find the PCIe card.
+    std::optional<OutsidePrice> best;
+    for (const catalog::Price& p : catalog.prices()) {
+        if (is_aws(p) || p.accelerators < 1 || p.accelerator != like.id ||
+            p.purchase != PurchaseType::on_demand)
+            continue;
+        const UsdPerSecond each = p.rate / static_cast<double>(p.accelerators);
+        if (!best || each < best->per_accelerator) best = OutsidePrice{p, each};
+    }
+    if (!best) best = cheapest_named(catalog, short_name(like.id));
+    if (!best) best = cheapest_named(catalog, "A100");
+    return best;
 }
 
 namespace {
@@ -248,6 +258,36 @@ void phases_fact(const Context& x, std::vector<Fact>& out) {
 }
 
 }  // namespace
+
+void block_fact(const Context& x, std::vector<Fact>& out) {
+    Request own = x.request;
+    own.team = {};
+    std::optional<Option> best;
+    const Candidate* before = nullptr;
+    for (const Option& o : x.options) {
+        // The offers of one candidate follow each other.
+        const Candidate& c = o.candidate;
+        const bool same =
+            before != nullptr && before->instance == c.instance && before->nodes == c.nodes;
+        before = &c;
+        if (same) continue;
+        const std::string service = service_for(c, own, x.catalog, x.assumptions, 0).service;
+        for (Offer& f : offers(c, own, x.work, service, x.catalog, x.assumptions)) {
+            if (f.purchase != Purchase::capacity_block || f.wall.expected > x.limits.deadline)
+                continue;
+            if (!best || f.cost.expected < best->offer.cost.expected)
+                best = Option{c, std::move(f)};
+        }
+    }
+    if (!best || best->offer.cost.expected >= x.chosen->offer.cost.expected) return;
+    out.push_back(
+        {"Capacity Block",
+         "EC2 sells it, not SageMaker: without SageMaker " + describe_cluster(best->candidate) +
+             ", " + purchase_words(best->offer) + ", is " + money(best->offer.cost.expected) +
+             " in " + format_duration(best->offer.wall.expected) + ", " +
+             format_usd(to_usd(x.chosen->offer.cost.expected) - to_usd(best->offer.cost.expected)) +
+             " less (leave out --team and --managed)"});
+}
 
 void special_facts(const Context& x, std::vector<Fact>& out) {
     if (!x.request.have) {

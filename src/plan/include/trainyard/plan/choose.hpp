@@ -45,6 +45,12 @@ Choice choose(const std::vector<Option>& options, const Limits& limits, const As
 /// a fresh price.
 bool is_safe(const Option& o, const Limits& limits, const Assumptions& a);
 
+/// Would an increase of the on-demand quota, which this offer may need, end after the deadline?
+bool quota_comes_late(const Option& o, const Limits& limits, const Assumptions& a);
+/// The cheapest Capacity Block that meets the limits with its whole range: it needs no quota. Null
+/// if there is none.
+const Option* block_in_time(const std::vector<Option>& options, const Limits& limits);
+
 /// Why a verdict does not rest on an offer with spot in it: the size of the gang, or the age of the
 /// price.
 std::string spot_doubt(const Option& o, const Limits& limits, const Assumptions& a);

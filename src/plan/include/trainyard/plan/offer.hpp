@@ -39,7 +39,8 @@ struct RunRisk {
            band_high = 0;  ///< per instance and MONTH (AWS Spot Advisor); 0 if not spot
     std::string band_as_of;
     Seconds save;                   ///< blocking time of one checkpoint
-    Seconds interval;               ///< Daly's optimum, at least the save itself
+    Seconds interval;               ///< Daly's optimum, at least the save itself, at most the cap
+    bool interval_capped = false;   ///< the optimum is longer than checkpoint.max_interval
     Seconds lost_per_interruption;  ///< half an interval and the restart
     Seconds wait_per_interruption;  ///< without capacity, not billed
 };
