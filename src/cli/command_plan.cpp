@@ -191,7 +191,7 @@ Result<Outcome> run_onprem(const Args& args, const plan::Request& request,
 
 Result<Outcome> run_plan(const Args& args, Io& io) {
     if (auto wrong = plan_options_mistake(args)) return *std::move(wrong);
-    auto request = plan_request(args, io.today);
+    auto request = plan_request(args, io.today, io.time_of_day);
     if (!request) return request.error();
     request->typed = typed_of(args, plan_options());
     auto catalog = load_catalog(args, io.today);

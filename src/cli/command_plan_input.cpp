@@ -307,7 +307,8 @@ void read_observed(const Args& args, plan::Request& r, Mistakes& mistakes) {
 
 }  // namespace
 
-Result<plan::Request> plan_request(const Args& args, const std::string& today) {
+Result<plan::Request> plan_request(const Args& args, const std::string& today,
+                                   Seconds since_midnight) {
     auto job = read_input(args.text("job"));
     if (!job) return job.error();
     plan::Request r;
@@ -342,7 +343,7 @@ Result<plan::Request> plan_request(const Args& args, const std::string& today) {
         if (auto wrong = stack_mistake(*r.job.stack, {where, 0, 0})) mistakes.push_back(*wrong);
     }
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
-    auto resolved = workload::resolve_deadline(std::move(r.job), today);
+    auto resolved = workload::resolve_deadline(std::move(r.job), today, since_midnight);
     if (!resolved) return resolved.error();
     r.job = std::move(*resolved);
     return r;

@@ -13,7 +13,8 @@ namespace trainyard::cli {
 
 /// The job file, config.json or model name, with the flags on top. Warnings are appended, errors
 /// returned.
-Result<plan::Request> plan_request(const Args& args, const std::string& today);
+Result<plan::Request> plan_request(const Args& args, const std::string& today,
+                                   Seconds since_midnight = {});
 
 /// What the user typed: the job and the options that change the plan, not how it is shown.
 plan::Invocation typed_of(const Args& args, const std::vector<Option>& options);

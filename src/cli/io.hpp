@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trainyard/base/diagnostic.hpp"
+#include "trainyard/base/units.hpp"
 
 namespace trainyard::cli {
 
@@ -17,6 +18,7 @@ struct Io {
     std::ostream& out;
     std::ostream& err;
     std::string today;  ///< "YYYY-MM-DD"
+    Seconds time_of_day{};  ///< since midnight, UTC
     bool color_out = false;
     bool color_err = false;
     int width = 80;  ///< columns of stdout

@@ -44,6 +44,7 @@ int run(const std::vector<std::string>& words) {
     Io io{.out = out,
           .err = std::cerr,
           .today = {},
+          .time_of_day = trainyard::sys::time_of_day(),
           .color_out = shows_colour(Stream::out),
           .color_err = shows_colour(Stream::err),
           .width = width_of_output()};

@@ -59,6 +59,13 @@ Result<std::string> today() {
                        static_cast<unsigned>(date.month()), static_cast<unsigned>(date.day()));
 }
 
+Seconds time_of_day() {
+    if (get_env("TRAINYARD_TODAY")) return {};
+    const auto now = std::chrono::system_clock::now();
+    const std::chrono::duration<double> since = now - std::chrono::floor<std::chrono::days>(now);
+    return since.count() * kSecond;
+}
+
 bool is_terminal(Stream stream) { return ::isatty(descriptor(stream)) == 1; }
 
 int terminal_width(Stream stream) {

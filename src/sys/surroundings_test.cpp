@@ -31,6 +31,7 @@ class Variable {
 TEST(Today, IsFixedByTheVariable) {
     const Variable fixed("TRAINYARD_TODAY", "2026-12-01");
     EXPECT_EQ(today().value(), "2026-12-01");
+    EXPECT_EQ(time_of_day(), Seconds{});
 }
 
 TEST(Today, RefusesWhatIsNoDate) {
@@ -46,6 +47,8 @@ TEST(Today, RefusesWhatIsNoDate) {
 TEST(Today, IsADateOtherwise) {
     const Variable fixed("TRAINYARD_TODAY", "x");
     unsetenv("TRAINYARD_TODAY");
+    EXPECT_GE(time_of_day(), Seconds{});
+    EXPECT_LT(time_of_day(), kDay);
     const std::string date = today().value();
     EXPECT_EQ(date.size(), 10U);
     EXPECT_GE(date, "2025-01-01");

@@ -318,7 +318,7 @@ std::optional<Diagnostic> quantised_precision_mistake(Method method,
                    "QLoRA unpacks each weight before the product (arXiv 2305.14314, section 3)");
 }
 
-Result<Job> resolve_deadline(Job job, std::string_view today) {
+Result<Job> resolve_deadline(Job job, std::string_view today, Seconds since_midnight) {
     if (!job.deadline_date) return job;
     const std::optional<int> past = catalog::age_in_days(job.deadline_date->date, today);
     if (!past || *past > 0) {
@@ -326,7 +326,7 @@ Result<Job> resolve_deadline(Job job, std::string_view today) {
             job.deadline_date->where, "deadline: " + job.deadline_date->date + " is in the past",
             "give a later date or a duration such as 30d", "today is " + std::string(today)));
     }
-    job.deadline = (1.0 - *past) * kDay;
+    job.deadline = (1.0 - *past) * kDay - since_midnight;
     if (*job.deadline > kLongestDeadline) {
         return bad_input(mistake(job.deadline_date->where,
                                  "deadline: " + job.deadline_date->date + " is over a century away",

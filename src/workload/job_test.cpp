@@ -218,6 +218,8 @@ TEST(Job, DeadlineDates) {
     EXPECT_DOUBLE_EQ(*known->deadline / kDay, 31);  // to the end of the 31st
     EXPECT_FALSE(known->deadline_date.has_value());
     EXPECT_DOUBLE_EQ(*resolve_deadline(*j, "2026-12-31")->deadline / kDay, 1);
+    // A quarter to midnight: fifteen minutes are left of the day.
+    EXPECT_DOUBLE_EQ(*resolve_deadline(*j, "2026-12-31", 23.75 * kHour)->deadline / kMinute, 15);
     const Result<Job> late = resolve_deadline(*j, "2027-01-01");
     ASSERT_FALSE(late.has_value());
     EXPECT_EQ(late.error().diagnostics[0].what, "deadline: 2026-12-31 is in the past");

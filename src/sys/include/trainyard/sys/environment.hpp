@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "trainyard/base/result.hpp"
+#include "trainyard/base/units.hpp"
 
 namespace trainyard::sys {
 
@@ -42,6 +43,8 @@ Result<std::vector<std::string>> list_files(const std::string& directory, std::s
 /// Today in UTC as "YYYY-MM-DD". TRAINYARD_TODAY overrides it for reproducible output; a value that
 /// is no date is ErrorKind::bad_input.
 Result<std::string> today();
+/// Since midnight, UTC; below a day. 0 while TRAINYARD_TODAY is set.
+Seconds time_of_day();
 
 /// nullopt if unset.
 std::optional<std::string> get_env(const char* name);

@@ -105,9 +105,10 @@ std::optional<Diagnostic> quantised_precision_mistake(Method method,
                                                       std::optional<catalog::Precision> precision,
                                                       Location where);
 
-/// Turns a deadline date into a duration from `today` (YYYY-MM-DD) to the end of that day. A date
-/// in the past is a bad-input error at the date's place. No date: nothing happens.
-Result<Job> resolve_deadline(Job job, std::string_view today);
+/// Turns a deadline date into a duration from now, `today` (YYYY-MM-DD) and the time since its
+/// midnight, UTC, to the end of that day. A date in the past is a bad-input error at the date's
+/// place. No date: nothing happens.
+Result<Job> resolve_deadline(Job job, std::string_view today, Seconds since_midnight = {});
 
 /// A model given in a job or run: a name, {config: path}, {params: 13B}, or a full shape
 /// (read_shape).
