@@ -51,14 +51,21 @@ void outside_fact(const Context& x, std::vector<Fact>& out) {
     const auto p = cheapest_outside(x.catalog, *c.accelerator);
     if (!p) return;
     // The PCIe card of the same name is slower: the time is of the card that the price is of.
+    // Providers that name no variant ("L40S", "A100") are taken for ours, or for the common A100.
     const catalog::Accelerator* rented = x.catalog.accelerator(p->price.accelerator);
+    if (rented == nullptr) {
+        const bool same =
+            p->price.accelerator.find(short_name(c.accelerator->id)) != std::string::npos;
+        rented = same ? c.accelerator : x.catalog.accelerator("A100-80");
+    }
     if (rented == nullptr) return;
     const double slower = rate_of(*c.accelerator) / rate_of(*rented);
     const Usd cost = slower * c.training_time() * p->per_accelerator;
     out.push_back({"outside AWS",
                    who(*p) + ": about " + format_usd(cost) + " for this run" +
-                       (slower > 1.02 ? ", which it takes " + times(slower) + " as long for" : "") +
-                       ", if the data may leave AWS; marketplace hosts are less reliable"});
+                       ", if the data may leave AWS" +
+                       (slower > 1.02 ? "; it takes " + times(slower) + " as long there" : "") +
+                       "; marketplace hosts are less reliable"});
 }
 
 void copies_facts(const Context& x, std::vector<Fact>& out) {

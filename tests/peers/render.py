@@ -22,6 +22,7 @@ import tools
 
 HERE = pathlib.Path(__file__).resolve().parent
 SKIPPED = 77
+AT_ONCE = 200  # files of one start of a tool
 FIXED = {"NO_COLOR": "1", "TRAINYARD_TODAY": "2026-12-01", "COLUMNS": "100", "LC_ALL": "C.UTF-8"}
 
 
@@ -63,8 +64,8 @@ def check_refusal(code, said):
     return [] if "--target" in said or "fix: plan" in said else [f"refused without the nearest target: {said}"]
 
 
-def check_directory(target, folder, files, skipped):
-    by_tool = {}
+def assign(target, folder, files, by_tool):
+    """Adds each file to the list of the tool that reads it; one line for each file that none reads."""
     wrong = []
     for name in files:
         tool = tool_for(target, pathlib.PurePath(name).name)
@@ -72,13 +73,25 @@ def check_directory(target, folder, files, skipped):
             wrong.append(f"{name}: no tool in files.txt")
         else:
             by_tool.setdefault(tool, []).append(folder / name)
+    return wrong
+
+
+def check_files(by_tool, skipped):
+    """What the tools find wrong, each started once for all its files: starting them is most of the time."""
+    wrong = []
     for tool, paths in sorted(by_tool.items()):
         reason = tools.why_missing(tool)
         if reason:
             skipped.add(f"{tool}: {reason}")
         else:
-            wrong += [f"[{tool}] {line}" for line in tools.TOOLS[tool][1](paths)]
+            for first in range(0, len(paths), AT_ONCE):
+                wrong += [f"[{tool}] {line}" for line in tools.TOOLS[tool][1](paths[first : first + AT_ONCE])]
     return wrong
+
+
+def check_directory(target, folder, files, skipped):
+    by_tool = {}
+    return assign(target, folder, files, by_tool) + check_files(by_tool, skipped)
 
 
 def check_plan(options, name, words, work, skipped):

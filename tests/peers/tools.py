@@ -64,14 +64,29 @@ def skypilot(files):
     return complaints_of([python_of("skypilot"), HERE / "skypilot_task.py", *files])
 
 
-def in_venv(program):
-    """`program` (Python text) run on each file; it raises on what is wrong."""
-    return each(lambda f: complaints_of([python_of("venv"), "-c", program, f])[-1:])
+EACH = """
+import json, sys, yaml
+wrong = 0
+for path in sys.argv[1:]:
+    try:
+        with open(path, encoding="utf-8") as file:
+            text = file.read()
+        {check}
+    except Exception as error:
+        wrong = 1
+        print(path + ": " + type(error).__name__ + ": " + " ".join(str(error).split()))
+sys.exit(wrong)
+"""
 
 
-LOAD_YAML = "import sys, yaml; assert list(yaml.safe_load_all(open(sys.argv[1], encoding='utf-8')))"
-LOAD_JSON = "import json, sys; json.load(open(sys.argv[1], encoding='utf-8'))"
-COMPILE = "import sys; compile(open(sys.argv[1], encoding='utf-8').read(), sys.argv[1], 'exec')"
+def in_venv(check):
+    """`check` (a line of Python about `text`) run on each file, in one interpreter; it raises on what is wrong."""
+    return lambda files: complaints_of([python_of("venv"), "-c", EACH.format(check=check), *files])
+
+
+LOAD_YAML = "assert list(yaml.safe_load_all(text))"
+LOAD_JSON = "json.loads(text)"
+COMPILE = "compile(text, path, 'exec')"
 
 # name: (parts of build/peers it needs, the check)
 TOOLS = {

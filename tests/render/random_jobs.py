@@ -12,6 +12,7 @@ import hashlib
 import json
 import pathlib
 import random
+import re
 import sys
 import tempfile
 
@@ -58,15 +59,25 @@ def check_answer(code, files, said, digest):
     return wrong
 
 
-def check_peers(target, files, skipped):
+def keep_for_peers(target, files, folder, by_tool):
     import render as peers
 
-    with tempfile.TemporaryDirectory() as work:
-        folder = pathlib.Path(work)
-        for path, text in files.items():
-            (folder / path).parent.mkdir(parents=True, exist_ok=True)
-            (folder / path).write_text(text, encoding="utf-8")
-        return peers.check_directory(target, folder, files, skipped)
+    for path, text in files.items():
+        (folder / path).parent.mkdir(parents=True, exist_ok=True)
+        (folder / path).write_text(text, encoding="utf-8")
+    return peers.assign(target, folder, files, by_tool)
+
+
+def peers_say(by_tool, words_of):
+    """What the real tools find, with the plan behind the directory that a line names."""
+    import render as peers
+
+    skipped = set()
+    lines = []
+    for line in peers.check_files(by_tool, skipped):
+        number = re.search(r"job(\d+)/", line)
+        lines.append(line + (f" (plan {' '.join(words_of[int(number[1])])})" if number else ""))
+    return lines, skipped
 
 
 def main():
@@ -81,7 +92,9 @@ def main():
     with_peers = tools.why_missing("none") is None
     counts = {target: [0, 0] for target in rendering.targets()}
     failed = planned = tries = 0
-    skipped = set()
+    by_tool = {}
+    words_of = {}
+    work = tempfile.TemporaryDirectory()
     while planned < options.jobs and tries < 20 * options.jobs:
         tries += 1
         words = random_words(rng)
@@ -93,6 +106,7 @@ def main():
         if "chosen" not in json.loads(plan):
             continue
         planned += 1
+        words_of[planned] = words
         digest = hashlib.sha256(plan).hexdigest()
         for target, count in counts.items():
             answer = rendering.render(options.binary, plan, target)
@@ -100,11 +114,17 @@ def main():
             if rendering.render(options.binary, plan, target) != answer:
                 wrong.append("the second rendering differs")
             if with_peers and not wrong and answer[0] == rendering.ANSWERED:
-                wrong += check_peers(target, answer[1], skipped)
+                folder = pathlib.Path(work.name) / f"job{planned}" / target
+                wrong += keep_for_peers(target, answer[1], folder, by_tool)
             count[answer[0] != rendering.ANSWERED] += 1
             failed += bool(wrong)
             for line in wrong:
                 print(f"{target}: plan {' '.join(words)}: {line}")
+    lines, skipped = peers_say(by_tool, words_of)
+    failed += len(lines)
+    for line in lines:
+        print(line)
+    work.cleanup()
     for target, (rendered, refused) in counts.items():
         print(f"{target}: {rendered} rendered, {refused} refused")
         failed += not rendered
