@@ -17,7 +17,7 @@ enum class Tone { bold, good, warn, bad, dim };
 struct Io {
     std::ostream& out;
     std::ostream& err;
-    std::string today;  ///< "YYYY-MM-DD"
+    std::string today;      ///< "YYYY-MM-DD"
     Seconds time_of_day{};  ///< since midnight, UTC
     bool color_out = false;
     bool color_err = false;
