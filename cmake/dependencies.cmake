@@ -11,6 +11,7 @@ find_file(TRAINYARD_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js R
 find_package(CURL 7.88 REQUIRED)                  # HTTP with keep-alive, proxies, TLS; only src/sys/http.cpp includes it
 find_package(OpenSSL 3.0 REQUIRED COMPONENTS Crypto)  # HMAC-SHA256 of signatures, SHA-256 of a plan; only src/aws/digest.cpp, src/render/directory.cpp
 find_package(pugixml 1.12 REQUIRED)               # XML answers of S3 and STS; only src/aws/s3_xml.cpp includes it
+find_package(SQLite3 3.40 REQUIRED)                 # the supervisor's state, which survives kill -9; only src/agent/journal.cpp includes it
 find_package(Threads REQUIRED)                    # the plan search uses every core
 if(TRAINYARD_UNIT_TESTS)
   find_package(GTest 1.12 REQUIRED)               # unit tests

@@ -4,6 +4,7 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "trainyard/agent/machine.hpp"
 #include "usage.hpp"
 
 namespace trainyard::cli {
@@ -66,6 +67,8 @@ constexpr std::string_view kExitCodesIntro =
     "# Exit codes\n\nThey are part of the interface: scripts may rely on them.\n\n"
     "| code | name | meaning |\n|---|---|---|\n";
 
+constexpr int code(agent::Ending ending) { return static_cast<int>(ending); }
+
 std::string exit_codes_page() {
     static constexpr ExitCode kCodes[] = {
         {0, "done", "the command did what was asked"},
@@ -79,8 +82,22 @@ std::string exit_codes_page() {
          "a file, the disk or the network failed; the same command may work later"},
         {static_cast<int>(ErrorKind::bug), "internal error",
          "a bug of trainyard; please report it"},
+        {code(agent::Ending::preempted), "preempted",
+         "`run`: an interruption notice, SIGTERM or SIGHUP; saved as far as the time allowed, the "
+         "same command resumes"},
+        {code(agent::Ending::poison_step), "poison step",
+         "`run`: the same step failed `--poison-after` times in a row; the evidence is printed"},
+        {code(agent::Ending::out_of_restarts), "out of restarts",
+         "`run`: more than `--max-restarts` failures without a new checkpoint"},
+        {code(agent::Ending::out_of_budget), "out of budget",
+         "`run`: saved and stopped before the budget was spent"},
+        {code(agent::Ending::idle), "idle", "`run`: nothing moved for too long; stopped"},
+        {code(agent::Ending::stopped), "stopped", "`run`: ended by `trainyard stop`"},
+        {code(agent::Ending::bad_loss), "bad loss",
+         "`run`: the loss is not a number, with `--on-nan stop`"},
         {static_cast<int>(Outcome::interrupted), "interrupted",
-         "Ctrl-C during `simulate`: what was played so far is printed, marked partial"},
+         "Ctrl-C during `simulate`: what was played so far is printed, marked partial; during "
+         "`run`: saved and stopped"},
     };
     std::string out = fmt::format("{}{}", kNotice, kExitCodesIntro);
     for (const ExitCode& code : kCodes) {

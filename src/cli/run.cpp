@@ -40,7 +40,7 @@ int unknown_command(const std::string& word, Io& io) {
     return kUsage;
 }
 
-int run_command(const Command& command, const std::vector<std::string>& words, Io& io) {
+int run_one(const Command& command, const std::vector<std::string>& words, Io& io) {
     const auto end_of_options = std::find(words.begin(), words.end(), "--");
     const bool wants_help = std::any_of(words.begin(), end_of_options, [](const std::string& word) {
         return word == "--help" || word == "-h";
@@ -86,7 +86,7 @@ int run_words(const std::vector<std::string>& words, Io& io) {
         io.out << help_text(*command);
         return 0;
     }
-    return run_command(*command, {words.begin() + 1, words.end()}, io);
+    return run_one(*command, {words.begin() + 1, words.end()}, io);
 }
 
 }  // namespace

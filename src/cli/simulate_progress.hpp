@@ -17,6 +17,7 @@ class ProgressBar {
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
     void show(double share);
+    void hide() { is_terminal_ = false; }  ///< from now on nothing is drawn
 
   private:
     using Clock = std::chrono::steady_clock;

@@ -1,0 +1,61 @@
+#pragma once
+// The checkpoints of a run: what lies in the directory, what the store holds, which of them an
+// attempt begins from. docs/reference/supervisor.md states the rules.
+
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "trainyard/agent/machine.hpp"
+#include "trainyard/store/recognise.hpp"
+#include "trainyard/store/repository.hpp"
+
+namespace trainyard::agent {
+
+struct CheckpointPlace {
+    std::string directory;  ///< where the command writes them; empty: none
+    store::RecogniseOptions recognise;
+    store::Repository* repository = nullptr;  ///< nullptr: no store
+    std::string store_name;                   ///< for messages
+};
+
+struct LocalCheckpoint {
+    std::string path;
+    std::int64_t step = 0;
+    store::Recognition found;
+};
+
+/// Tells each complete checkpoint once.
+class Scanner {
+  public:
+    Scanner(sys::Env& env, CheckpointPlace place);
+    /// New complete ones, the oldest first. `no_writers`: the command is over and ended well, so
+    /// what only waited for quiet is complete.
+    std::vector<LocalCheckpoint> look(bool no_writers);
+    /// Steps up to here are known already.
+    void start_from(std::int64_t step);
+
+  private:
+    sys::Env& env_;
+    CheckpointPlace place_;
+    std::set<std::string> known_;
+    std::int64_t floor_ = -1;
+};
+
+/// Finds what an attempt begins from: the newest complete checkpoint of the directory or, where the
+/// store has a newer one, that one restored beside it. What a dead command left half-written
+/// beyond that point is renamed out of the way (NAME.incomplete.tmp), and a tracker file that names
+/// another step is put right. Only for a time when the command does not run.
+/// `say` gets what a user should know.
+Event prepare(sys::Env& env, const CheckpointPlace& place,
+              const std::function<void(std::string)>& say);
+
+/// "checkpoint-100" for step 100 as the other names in the directory have it, else as the layout's
+/// own trainer names it.
+std::string checkpoint_name(sys::Env& env, const std::string& directory, const std::string& layout,
+                            std::int64_t step);
+
+}  // namespace trainyard::agent
