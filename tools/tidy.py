@@ -102,6 +102,8 @@ def check_registered(path, cmake_text):
         return
     if re.search(r"GLOB sources \S+ RELATIVE \S+ \*\.cpp\)", cmake_text):
         return
+    if path.parent.name == "rules" and "rules/*.cpp" in cmake_text:
+        return
     globbed = re.search(r"command_\*\.cpp", cmake_text) and name.startswith("command_")
     if globbed and not name.endswith("_test.cpp"):
         return
@@ -156,7 +158,8 @@ def main():
                 check_cpp(path, source)
     for path in cpp:
         if path.suffix == ".cpp" and path.relative_to(ROOT).parts[0] in {"src", "fuzz", "bench"}:
-            cmake = path.parent / "CMakeLists.txt"
+            module = path.parent.parent if path.parent.name == "rules" else path.parent
+            cmake = module / "CMakeLists.txt"
             check_registered(path, cmake.read_text() if cmake.exists() else "")
     if "--no-format" not in sys.argv:
         check_format(cpp)

@@ -52,7 +52,7 @@ bool TreeBuilder::open(Node container) {
     if (!charge(1, 0, container.where)) {
         return false;
     }
-    open_.push_back({std::move(container), {}, {}});
+    open_.push_back({std::move(container), {}, 0, 0, {}});
     return true;
 }
 
@@ -75,6 +75,8 @@ bool TreeBuilder::key(std::string name, const Location& where) {
                        .fix = "delete one of them"});
     }
     open_.back().key = std::move(name);
+    open_.back().key_line = where.line;
+    open_.back().key_column = where.column;
     return true;
 }
 
@@ -96,6 +98,8 @@ bool TreeBuilder::attach(Node node) {
         return true;
     }
     TRAINYARD_ASSERT(parent.key.has_value(), "the parser gives a key before each member");
+    node.key_line = parent.key_line;
+    node.key_column = parent.key_column;
     NodeFactory::members(parent.node).emplace_back(*std::move(parent.key), std::move(node));
     parent.key.reset();
     return true;

@@ -36,7 +36,9 @@ class TreeBuilder {
   private:
     struct Open {
         Node node;
-        std::optional<std::string> key;           ///< of the member being read
+        std::optional<std::string> key;  ///< of the member being read
+        int key_line = 0;
+        int key_column = 0;
         std::unordered_set<std::string> members;  ///< keys so far
     };
 

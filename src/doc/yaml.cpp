@@ -117,7 +117,8 @@ Node resolve_plain(std::string_view text) {
 
 class Handler : public YAML::EventHandler {
   public:
-    Handler(std::string_view text, std::string_view file) : text_(text), file_(file) {
+    Handler(std::string_view text, std::string_view file, const YamlDialect& dialect)
+        : text_(text), file_(file), dialect_(dialect) {
         for (std::size_t at = text.find('\n'); at != std::string_view::npos;
              at = text.find('\n', at + 1)) {
             line_starts_.push_back(at + 1);
@@ -163,9 +164,14 @@ class Handler : public YAML::EventHandler {
             keep(NodeFactory::at(Node::string(value), where), anchor);
             return;
         }
-        refuse_foreign(tag, mark,
-                       {"", "?", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float",
-                        "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"});
+        const bool is_foreign =
+            refuse_foreign(tag, mark,
+                           {"", "?", "tag:yaml.org,2002:int", "tag:yaml.org,2002:float",
+                            "tag:yaml.org,2002:bool", "tag:yaml.org,2002:null"});
+        if (is_foreign && !builder_.awaits_key()) {
+            foreign_value(mark, tag, value, anchor);
+            return;
+        }
         plain_value(mark, value, anchor);
     }
 
@@ -202,14 +208,32 @@ class Handler : public YAML::EventHandler {
                 .fix = "write \"name: value\""});
     }
 
-    void refuse_foreign(const std::string& tag, const YAML::Mark& mark,
+    /// Whether the tag is foreign, where the dialect allows that.
+    bool refuse_foreign(const std::string& tag, const YAML::Mark& mark,
                         std::initializer_list<std::string_view> known) {
         if (!is_one_of(tag, known)) {
+            if (dialect_.foreign_tags) {
+                return true;
+            }
             refuse({.where = place(mark),
                     .what = fmt::format("tag {} is not supported", in_quotes(tag)),
                     .why = {},
                     .fix = "remove the tag"});
         }
+        return false;
+    }
+
+    void foreign_value(const YAML::Mark& mark, const std::string& tag, const std::string& value,
+                       YAML::anchor_t anchor) {
+        const Location where = place(mark);
+        Node text = NodeFactory::at(Node::string(value), where);
+        if (tag != "!Ref") {
+            keep(std::move(text), anchor);
+            return;
+        }
+        Node reference = NodeFactory::at(Node::map(), where);
+        NodeFactory::members(reference).emplace_back("Ref", std::move(text));
+        keep(std::move(reference), anchor);
     }
 
     void plain_value(const YAML::Mark& mark, const std::string& text, YAML::anchor_t anchor) {
@@ -296,6 +320,7 @@ class Handler : public YAML::EventHandler {
 
     std::string_view text_;
     std::string_view file_;
+    YamlDialect dialect_;
     TreeBuilder builder_;
     std::vector<YAML::anchor_t> open_anchors_;
     std::unordered_map<YAML::anchor_t, Node> anchors_;
@@ -316,7 +341,7 @@ Location Handler::place(const YAML::Mark& mark) const {
         const std::string_view before = text_.substr(line_starts_[line], column);
         column = static_cast<std::size_t>(place_of(before, file_, before.size()).column) - 1;
     }
-    return {std::string(file_), mark.line + 1, static_cast<int>(column) + 1};
+    return {std::string(file_), mark.line + dialect_.first_line, static_cast<int>(column) + 1};
 }
 
 Diagnostic more_than_one(std::string_view file) {
@@ -326,14 +351,15 @@ Diagnostic more_than_one(std::string_view file) {
             .fix = "keep one document: remove the \"---\" lines"};
 }
 
-Result<Node> parse_documents(std::string_view text, std::string_view file) {
-    Handler first(text, file);
-    Handler second(text, file);
+Result<Node> parse_documents(std::string_view text, std::string_view file,
+                             const YamlDialect& dialect) {
+    Handler first(text, file, dialect);
+    Handler second(text, file, dialect);
     try {
         std::istringstream stream{std::string(text)};
         YAML::Parser parser(stream);
         if (!parser.HandleNextDocument(first)) {
-            return NodeFactory::at(Node(), {std::string(file), 1, 1});
+            return NodeFactory::at(Node(), {std::string(file), dialect.first_line, 1});
         }
         if (parser.HandleNextDocument(second)) {
             return bad_input(more_than_one(file));
@@ -354,11 +380,15 @@ Result<Node> parse_documents(std::string_view text, std::string_view file) {
 }  // namespace
 
 Result<Node> parse_yaml(std::string_view text, std::string_view file) {
+    return parse_yaml(text, file, YamlDialect{});
+}
+
+Result<Node> parse_yaml(std::string_view text, std::string_view file, const YamlDialect& dialect) {
     text = without_byte_order_mark(text);
     if (std::optional<Diagnostic> refused = refuse_text(text, file, kMaxTextBytes)) {
         return bad_input(*std::move(refused));
     }
-    return parse_documents(text, file);
+    return parse_documents(text, file, dialect);
 }
 
 }  // namespace trainyard::doc

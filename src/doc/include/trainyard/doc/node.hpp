@@ -51,7 +51,9 @@ class Node {
     Node& set(std::string key, bool value) { return set(std::move(key), boolean(value)); }
     Node& append(Node value);
 
-    Location where;  ///< set by the parsers
+    Location where;    ///< set by the parsers
+    int key_line = 0;  ///< of a map's member: where its key stands, set by the parsers; 0: unknown
+    int key_column = 0;  ///< likewise
 
   private:
     friend struct NodeFactory;
@@ -71,6 +73,12 @@ Result<Node> parse_json(std::string_view text, std::string_view file);
 /// YAML 1.2 core schema scalars; one document only, scalar keys only; tabs and bad anchors are
 /// diagnosed by yaml-cpp's own words. Empty text is a null node.
 Result<Node> parse_yaml(std::string_view text, std::string_view file);
+struct YamlDialect {
+    int first_line = 1;  ///< the text is a part of a file and begins there
+    /// Tags such as CloudFormation's: !Ref x becomes {Ref: x}; others are dropped, the value stays.
+    bool foreign_tags = false;
+};
+Result<Node> parse_yaml(std::string_view text, std::string_view file, const YamlDialect& dialect);
 /// JSON if the file ends in .json, or starts with '{' or '[' and does not end in .yaml or .yml;
 /// all else is YAML.
 Result<Node> parse_any(std::string_view text, std::string_view file);
