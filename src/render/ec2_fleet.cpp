@@ -127,7 +127,7 @@ std::vector<std::string> start_commands(const Directory& out, const Recipe& r, c
     send("ec2.authorize-security-group-ingress.json");
     send("ec2.authorize-security-group-egress.json");
     send("ec2.create-placement-group.json");
-    c.push_back("# your program, and what is in code/:");
+    c.push_back("# put your program into code/, then");
     c.push_back("aws s3 cp --recursive code/ " + shell_word(folder(run.at.code)));
     if (has_block(r)) {
         c.push_back("# buy the Capacity Block: it is paid at once and cannot be given back");
@@ -173,9 +173,9 @@ std::vector<std::string> notes(const Recipe& r, const Launch& launch, const Imag
     std::vector<std::string> n = {
         "`user-data.sh` is what the launch template carries in base64: `python3 encode.py` puts it "
         "there again after a change.",
-        "The log of a node is `/var/log/trainyard-run.log`. A node ends itself when the run is "
-        "done; "
-        "after a failure it stays, and is billed."};
+        "A node ends itself when its run ends, well or not (`keep_failed` in `user-data.sh`), and "
+        "so does one that waits half an hour for the others. Its log, "
+        "`/var/log/trainyard-run.log`, goes to `logs/` beside the checkpoints."};
     if (!machine.note.empty())
         n.push_back("Image: " + machine.note + " (as of " + machine.provenance.as_of + ").");
     if (r.nodes > 1) {
@@ -232,6 +232,7 @@ Result<Directory> render_ec2_fleet(const Recipe& r, const Options& options) {
     }
     Directory out;
     add_requests(out, r, run);
+    out.add({"code/run.sh", run_script(r, *launch), true});
     for (File& file : launch->files) {
         file.path = "code/" + file.path;
         out.add(std::move(file));

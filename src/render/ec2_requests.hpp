@@ -49,10 +49,13 @@ doc::Node self_rule();
 doc::Node block_offerings(const Recipe& recipe, int nodes);
 doc::Node purchase_block(const Recipe& recipe, const Ec2Run& run);
 
-/// The script of cloud-init: waits for all nodes of the run, fetches code, data and the newest
-/// checkpoint, starts torchrun, saves to S3, and ends the instance when the run is done.
+/// The script of cloud-init: waits for all nodes of the run, fetches the code and starts its
+/// run.sh, passes a spot notice on, and ends the instance when that ends.
 std::string start_script(const Recipe& recipe, const Ec2Run& run, const Launch& launch,
                          Framework framework);
+
+/// code/run.sh: data, checkpoints and torchrun, as in pods.
+std::string run_script(const Recipe& recipe, const Launch& launch);
 
 inline constexpr const char* kNodeScratch = "/opt/dlami/nvme";
 inline constexpr const char* kNodeHome = "/mnt/shared";

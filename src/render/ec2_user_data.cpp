@@ -1,6 +1,7 @@
 #include <fmt/format.h>
 
 #include "ec2_requests.hpp"
+#include "kubernetes_scripts.hpp"
 #include "ledger.hpp"
 #include "placeholders.hpp"
 #include "render_target.hpp"
@@ -9,6 +10,22 @@
 namespace trainyard::render {
 namespace {
 
+/// However the script ends, its log goes to S3 and the instance ends: nobody pays for a node that
+/// has stopped. Nothing is lost with it, for checkpoints are in S3.
+constexpr std::string_view kFinish = R"sh(
+finish() {
+  status=$?
+  trap - EXIT
+  echo "$(date -u +%FT%TZ) ended with status $status"
+  aws s3 cp --only-show-errors /var/log/trainyard-run.log \
+    "${checkpoint_at}logs/$(date -u +%Y%m%dT%H%M%SZ)-node-${rank:-unknown}.log" || true
+  [ "$status" != 0 ] || keep_failed=no
+  if [ "$keep_failed" = no ]; then shutdown -h now; fi
+  exit "$status"
+}
+trap finish EXIT
+)sh";
+
 /// Who this node is: the nodes of a run find each other by its tag and count by their addresses.
 constexpr std::string_view kFindNodes = R"(
 imds=http://169.254.169.254/latest
@@ -16,6 +33,10 @@ token=$(curl -sS -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 300' "$imds/ap
 own=$(curl -sS -H "X-aws-ec2-metadata-token: $token" "$imds/meta-data/local-ipv4")
 addresses=()
 while ((${#addresses[@]} != nodes)); do
+  if ((SECONDS > 1800)); then
+    echo "${#addresses[@]} nodes of $nodes run: end what is left of an earlier start" >&2
+    exit 1
+  fi
   sleep 5
   mapfile -t addresses < <(aws ec2 describe-instances --region "$region" \
     --filters "Name=tag:trainyard-run,Values=$run" Name=instance-state-name,Values=running \
@@ -58,38 +79,33 @@ std::string variable(std::string_view name, std::string_view value) {
 std::string fetch(const Recipe& r, const NodePlaces& places) {
     std::string s = fmt::format("mkdir -p {0}\naws s3 sync --only-show-errors \"$code_at\" {0}\n",
                                 shell_word(places.code));
-    if (r.data_place == DataPlace::lustre) {
-        return s + std::string(kLustreClient) +
-               fmt::format(
-                   "mkdir -p /fsx\nmount -t lustre -o relatime,flock "
-                   "{}.fsx.{}.amazonaws.com@tcp:/{} /fsx\n",
-                   kFileSystem.value, r.region, kMountName.value);
-    }
-    s += fmt::format("mkdir -p {0} {1}\naws s3 sync --only-show-errors \"$data_at\" {0}\n",
-                     shell_word(places.data), shell_word(places.checkpoint));
-    return s + fmt::format(
-                   "# resume: what an earlier start of this run has saved\n"
-                   "aws s3 sync --only-show-errors \"$checkpoint_at\" {}\n",
-                   shell_word(places.checkpoint));
+    if (r.data_place != DataPlace::lustre) return s;
+    return s + std::string(kLustreClient) +
+           fmt::format(
+               "mkdir -p /fsx\nmount -t lustre -o relatime,flock "
+               "{}.fsx.{}.amazonaws.com@tcp:/{} /fsx\n",
+               kFileSystem.value, r.region, kMountName.value);
 }
 
-std::string save_loop(const Recipe& r, const NodePlaces& places) {
-    if (r.data_place == DataPlace::lustre) return "";  // FSx exports them itself
-    return fmt::format(
-        "\nsave() {{ aws s3 sync --only-show-errors {} \"$checkpoint_at\"; }}\n"
-        "while sleep 60; do save || true; done &\nsaver=$!\n",
-        shell_word(places.checkpoint));
+/// EC2 announces a spot interruption two minutes ahead; run.sh takes it as SIGTERM.
+constexpr std::string_view kWatchSpot = R"sh(
+watch_spot() {
+  while sleep 5; do
+    token=$(curl -sf -m 2 -X PUT -H 'X-aws-ec2-metadata-token-ttl-seconds: 60' \
+      "$imds/api/token") || continue
+    curl -sf -m 2 -o /dev/null -H "X-aws-ec2-metadata-token: $token" \
+      "$imds/meta-data/spot/instance-action" || continue
+    echo "EC2 takes this spot instance"
+    kill -TERM "$runner"
+    return
+  done
 }
+watch_spot &
+)sh";
 
-std::string finish(const Recipe& r) {
-    std::string s = "\nif [ \"$status\" = 0 ]; then\n";
-    if (r.data_place != DataPlace::lustre) s = "\nkill \"$saver\"\nsave" + s;
-    return s +
-           "  shutdown -h now  # the instance ends and is billed no more\n"
-           "fi\n"
-           "echo \"the run failed with status $status: this instance stays, and is billed\" >&2\n"
-           "exit \"$status\"\n";
-}
+constexpr std::string_view kWait = R"sh(
+wait "$runner" || exit
+)sh";
 
 }  // namespace
 
@@ -112,6 +128,8 @@ std::string start_script(const Recipe& r, const Ec2Run& run, const Launch& launc
     s += variable("code_at", folder(run.at.code));
     s += variable("data_at", folder(run.at.data));
     s += variable("checkpoint_at", folder(run.at.checkpoint));
+    s += "keep_failed=no  # yes: a node whose run failed stays for you to look, and is billed\n";
+    s += kFinish;
     if (!run.bin.empty()) s += fmt::format("export PATH={}:\"$PATH\"\n", shell_word(run.bin));
     for (const EnvVariable& v : environment(r, framework)) {
         s += comment("#", v.why + " (" + v.needs + ")");
@@ -126,14 +144,26 @@ std::string start_script(const Recipe& r, const Ec2Run& run, const Launch& launc
             kNodeHome, kHomeFileSystem.value, r.region);
     }
     s += fetch(r, places);
-    s += save_loop(r, places);
+    s += fmt::format("\ncd {}\n", shell_word(places.code));
+    s += fmt::format("export DATA_DIR={} CHECKPOINT_DIR={}\n", shell_word(places.data),
+                     shell_word(places.checkpoint));
+    s += "export DATA_S3=\"${data_at%/}\" CHECKPOINT_S3=\"${checkpoint_at%/}\"\n";
     s += fmt::format(
-        "\ncd {}\nstatus=0\n"
-        "torchrun --nnodes {} --nproc-per-node {} --node-rank \"$rank\" \\\n"
-        "  --master-addr \"${{addresses[0]}}\" --master-port 29500 \\\n"
-        "  {} || status=$?\n",
-        shell_word(places.code), r.nodes, launch.ranks_per_node, shell_words(launch.program));
-    return s + finish(r);
+        "export PET_NNODES=\"$nodes\" PET_NODE_RANK=\"$rank\" PET_NPROC_PER_NODE={}\n"
+        "export PET_MASTER_ADDR=\"${{addresses[0]}}\" PET_MASTER_PORT=29500\n"
+        "bash run.sh {} &\nrunner=$!\n",
+        launch.ranks_per_node, shell_words(launch.program));
+    if (r.purchase == Purchase::spot || r.purchase == Purchase::mixed) s += kWatchSpot;
+    return s + std::string(kWait);
+}
+
+std::string run_script(const Recipe& r, const Launch& launch) {
+    return "#!/bin/bash\n" + head_comment("#", r, Target::ec2_fleet) +
+           pod_script({.stages_data = r.data_place != DataPlace::lustre,
+                       .shares_files = r.data_place == DataPlace::lustre,
+                       .resumes = r.resume != workload::Resume::none,
+                       .framework = launch.framework,
+                       .notice = launch.notice});
 }
 
 }  // namespace trainyard::render

@@ -171,6 +171,7 @@ PodScriptParts script_parts(const Recipe& r, const Launch& launch) {
     return {.stages_data = r.data_place == DataPlace::local_nvme,
             .shares_files = has_lustre(r),
             .resumes = r.resume != workload::Resume::none,
+            .framework = launch.framework,
             .notice = launch.notice};
 }
 

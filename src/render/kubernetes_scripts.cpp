@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint_functions.hpp"
+
 namespace trainyard::render {
 
 namespace {
@@ -21,69 +23,15 @@ mkdir -p "$DATA_DIR"
 aws s3 sync --only-show-errors "$DATA_S3" "$DATA_DIR"
 )sh";
 
-// A step is whole when every node has marked it, after its own files: nobody reads another.
-constexpr std::string_view kCheckpoints = R"sh(
-# Checkpoints between this node and S3. A step is a subdirectory of CHECKPOINT_DIR with a number in
-# its name; it is sent when nothing in it changed for a minute, and marked when all of it is sent.
-# A start takes the newest step with as many marks as nodes.
-state=$CHECKPOINT_DIR/.sent
-mkdir -p "$state"
-
-whole_steps() { # newest last, by the number in their name
-    local listing status=0
-    # Status 1: there are none. Anything else is a failure, and no reason to begin at step 0.
-    listing=$(aws s3 ls "$CHECKPOINT_S3/marks/") || status=$?
-    [ "$status" -le 1 ] || return "$status"
-    awk -v n="$nodes" '{
-        step = $NF
-        if (sub("[.][0-9]+-of-" n "$", "", step)) marks[step]++
-    } END { for (step in marks) if (marks[step] == n) print step }' <<<"$listing" | sort -V
-}
-
-pull() {
-    local steps step
-    steps=$(whole_steps)
-    step=${steps##*$'\n'}
-    if [ -z "$step" ]; then
-        echo "no checkpoint in $CHECKPOINT_S3: a first start"
-        return
-    fi
-    aws s3 sync --only-show-errors "$CHECKPOINT_S3/steps/$step" "$CHECKPOINT_DIR/$step"
-    aws s3 sync --only-show-errors "$CHECKPOINT_S3/beside/$step" "$CHECKPOINT_DIR"
-    touch "$state/$step"
-    echo "resuming from $step"
-}
-
-send() { # one step
-    local file
-    aws s3 sync --only-show-errors "$CHECKPOINT_DIR/$1" "$CHECKPOINT_S3/steps/$1"
-    # The small files beside the steps ("latest is 1200") belong to the step they came with.
-    for file in "$CHECKPOINT_DIR"/*; do
-        [ -f "$file" ] || continue
-        aws s3 cp --only-show-errors "$file" "$CHECKPOINT_S3/beside/$1/"
-    done
-    date -u +%FT%TZ | aws s3 cp --only-show-errors - "$CHECKPOINT_S3/marks/$1.$node-of-$nodes"
-    touch "$state/$1"
-}
-
-push() { # all: also what has just changed
-    local path step
-    for path in "$CHECKPOINT_DIR"/*/; do
-        step=$(basename "$path")
-        [ -d "$path" ] && [ ! -e "$state/$step" ] || continue
-        if [ "${1:-}" = all ] || [ -z "$(find "$path" -newermt '-60 seconds' -print -quit)" ]; then
-            send "$step"
-        fi
-    done
-}
-
+constexpr std::string_view kSend = R"sh(
 pull
-while sleep 15; do push || echo "sending failed, trying again" >&2; done &
+watch &
 sender=$!
 )sh";
 
 constexpr std::string_view kRun = R"sh(
-torchrun --max-restarts=0 "$@" &
+# Nodes may come minutes apart: each has data of its own to fetch.
+torchrun --max-restarts=0 --rdzv-conf=timeout=3600 "$@" &
 launcher=$!
 )sh";
 
@@ -123,7 +71,11 @@ std::string pod_script(const PodScriptParts& parts) {
     const bool travels = parts.resumes && !parts.shares_files;
     std::string s(kStart);
     if (parts.stages_data) s += kStage;
-    if (travels) s += kCheckpoints;
+    if (travels) {
+        s += fmt::format("QUIET_SECONDS=${{QUIET_SECONDS:-60}}\nKEEP_STEPS=${{KEEP_STEPS:-{}}}\n",
+                         kept_checkpoints());
+        s += checkpoint_functions(parts.framework) + std::string(kSend);
+    }
     s += kRun;
     if (!parts.resumes) return s + "wait \"$launcher\"\n";
     s += parts.notice.empty() ? std::string(kNoNotice)

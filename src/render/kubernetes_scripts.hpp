@@ -4,12 +4,15 @@
 
 #include <string>
 
+#include "trainyard/render/target.hpp"
+
 namespace trainyard::render {
 
 struct PodScriptParts {
     bool stages_data = false;   ///< from S3 to the node's disk before the first step
     bool shares_files = false;  ///< one checkpoint directory for all nodes
     bool resumes = true;
+    Framework framework = Framework::fsdp;
     std::string notice;  ///< signal on which a rank saves and ends: "USR1", "TERM"; "": none
 };
 

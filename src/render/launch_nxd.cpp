@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint_functions.hpp"
 #include "launch_framework.hpp"
 #include "ledger.hpp"
 #include "render_target.hpp"
@@ -12,6 +13,8 @@
 namespace trainyard::render {
 
 namespace {
+
+constexpr const char* kLogs = "/.log";
 
 using doc::Node;
 using workload::Recompute;
@@ -49,11 +52,13 @@ Node trainer(const Recipe& r, const Cores& c) {
 
 Node checkpoints(const Recipe& r, const Places& places) {
     Node callback = Node::map();
-    callback.set("monitor", "step").set("mode", "max").set("save_top_k", 1).set("save_last", false);
+    callback.set("monitor", "step").set("mode", "max").set("save_last", false);
+    callback.set("save_top_k", kept_checkpoints()).set("dirpath", places.checkpoint);
     callback.set("filename", "{step}-{consumed_samples}");
     callback.set("every_n_train_steps", static_cast<std::int64_t>(save_every(r)));
     Node n = Node::map();
-    n.set("name", "run").set("explicit_log_dir", places.checkpoint);
+    // A step has to be a directory of its own there; the logs are none.
+    n.set("name", "run").set("explicit_log_dir", places.checkpoint + kLogs);
     n.set("resume_if_exists", true).set("resume_ignore_no_checkpoint", true);
     n.set("create_checkpoint_callback", true);
     n.set("checkpoint_callback_params", std::move(callback));
@@ -135,9 +140,12 @@ Result<Launch> nxd_command(const Recipe& r, const Places& places) {
     l.ranks_per_node = c.per_node;
     l.notice = "";
     // Hydra overrides: the directories are known on the node only.
-    l.program = {"training_orchestrator.py", "--config-path=" + places.config, "--config-name=nxd",
+    l.program = {"training_orchestrator.py",
+                 "--config-path=" + places.config,
+                 "--config-name=nxd",
                  "data.train_dir=" + places.data,
-                 "exp_manager.explicit_log_dir=" + places.checkpoint};
+                 "exp_manager.explicit_log_dir=" + places.checkpoint + kLogs,
+                 "exp_manager.checkpoint_callback_params.dirpath=" + places.checkpoint};
     l.files.push_back({"nxd.yaml", config(r, {"data", "checkpoints", ""}, c)});
     l.expects = {
         "`training_orchestrator.py` stands in the examples of NxD Training; fill in `model_config` "

@@ -162,6 +162,7 @@ Result<Directory> render_skypilot(const Recipe& r, const Options& options) {
     const std::string script = pod_script({.stages_data = true,
                                            .shares_files = false,
                                            .resumes = r.resume != workload::Resume::none,
+                                           .framework = framework,
                                            .notice = launch->notice});
     out.add(
         {"code/run.sh", "#!/bin/bash\n" + head_comment("#", r, Target::skypilot) + script, true});

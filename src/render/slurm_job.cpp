@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checkpoint_functions.hpp"
 #include "ledger.hpp"
 #include "render_target.hpp"
 #include "slurm_scripts.hpp"
@@ -89,7 +90,8 @@ std::string job_env(const Recipe& r, const SlurmJob& job, Target target) {
     s += "CHECKPOINT_S3=" + shell_word(job.at.checkpoint.text()) + "\n";
     s += "DATA_DIR=" + shell_word(data_place(r)) + "\n";
     s += "CHECKPOINT_DIR=" + shell_word(checkpoint_place(r, job.name)) + "\n";
-    if (resumes(r) && !r.lustre) s += "QUIET_SECONDS=60\n";
+    if (resumes(r) && !r.lustre)
+        s += fmt::format("QUIET_SECONDS=60\nKEEP_STEPS={}\n", kept_checkpoints());
     s +=
         "# Commands that make the framework's environment, for example: source venv/bin/activate\n";
     s += "prepare() { :; }\n";

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint_functions.hpp"
 #include "trainyard/render/text.hpp"
 
 namespace trainyard::render {
@@ -115,12 +116,8 @@ done
 constexpr std::string_view kCheckpoints = R"sh(
 # Checkpoints between this node and S3: checkpoints.sh pull|push|watch DIRECTORY
 #   pull   the newest step that every node marked as sent, its parts of all nodes
-#   push   what is finished and not yet sent; with "all" everything
-#   watch  push for ever
-# A step is a subdirectory of CHECKPOINT_DIR with a number in its name, finished once nothing in it
-# changed for QUIET_SECONDS (a writer that pauses longer writes into .NAME and renames it). A node
-# marks a step after all its files are in S3: a step with as many marks as nodes is whole, and
-# nobody reads another. Files beside the steps stay here: they may speak of a newer step.
+#   push   what this node has not yet sent
+#   watch  push what is finished, for ever
 set -euo pipefail
 source "$2/job.env"
 nodes=${SLURM_NNODES:-1}
@@ -129,63 +126,13 @@ if [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
     CHECKPOINT_S3+=/$SLURM_ARRAY_TASK_ID
     CHECKPOINT_DIR+=/$SLURM_ARRAY_TASK_ID
 fi
-state=$CHECKPOINT_DIR/.sent
+)sh";
 
-whole_steps() { # newest last, by the number in their name
-    local listing status=0
-    # Status 1: there are none. Anything else is a failure, and no reason to begin at step 0.
-    listing=$(aws s3 ls "$CHECKPOINT_S3/marks/") || status=$?
-    [ "$status" -le 1 ] || return "$status"
-    awk -v n="$nodes" '{
-        step = $NF
-        if (sub("[.][0-9]+-of-" n "$", "", step)) marks[step]++
-    } END { for (step in marks) if (marks[step] == n) print step }' <<<"$listing" | sort -V
-}
-
-write_latest() { # what the framework reads to know where to begin
-    @LATEST@
-}
-
-pull() {
-    local steps step
-    mkdir -p "$state"
-    steps=$(whole_steps)
-    step=${steps##*$'\n'}
-    [ -n "$step" ] || { echo "no checkpoint in $CHECKPOINT_S3: a first start"; return; }
-    # What a lost run left here and never finished must not be resumed from.
-    find "$CHECKPOINT_DIR" -mindepth 1 -maxdepth 1 ! -name .sent -exec rm -rf {} +
-    aws s3 sync --only-show-errors "$CHECKPOINT_S3/steps/$step" "$CHECKPOINT_DIR/$step"
-    write_latest "$step"
-    touch "$state/$step"
-    echo "resuming from $step"
-}
-
-is_quiet() { # nothing in it changed for a while
-    [ -z "$(find "$1" -newermt "-$QUIET_SECONDS seconds" -print -quit)" ]
-}
-
-push_step() {
-    local step=$1 mark=$1.$node-of-$nodes
-    aws s3 sync --only-show-errors "$CHECKPOINT_DIR/$step" "$CHECKPOINT_S3/steps/$step"
-    date -u +%FT%TZ | aws s3 cp --only-show-errors - "$CHECKPOINT_S3/marks/$mark"
-    touch "$state/$step"
-}
-
-push() {
-    local path step
-    mkdir -p "$state"
-    for path in "$CHECKPOINT_DIR"/*/; do
-        step=$(basename "$path")
-        [ -d "$path" ] && [ ! -e "$state/$step" ] || continue
-        [ "${1:-}" = all ] || is_quiet "$path" || continue
-        push_step "$step"
-    done
-}
-
+constexpr std::string_view kCheckpointCommand = R"sh(
 case $1 in
     pull) pull ;;
     push) push all ;;
-    watch) while sleep 15; do push || echo "sending failed, trying again" >&2; done ;;
+    watch) watch ;;
     *) echo "checkpoints.sh: unknown: $1" >&2; exit 2 ;;
 esac
 )sh";
@@ -295,15 +242,8 @@ std::string node_script(const ScriptParts& parts, const Launch& launch) {
 }
 
 std::string checkpoint_script(Framework framework) {
-    constexpr std::string_view kMark = "@LATEST@";
-    std::string s(kCheckpoints);
-    std::string_view latest = ": \"$1 is the newest directory\"";
-    if (framework == Framework::megatron)
-        latest = R"sh(local file=$CHECKPOINT_DIR/latest_checkpointed_iteration.txt
-    echo "$((10#${1##*[!0-9]}))" >"$file")sh";
-    if (framework == Framework::deepspeed) latest = R"sh(echo "$1" >"$CHECKPOINT_DIR/latest")sh";
-    s.replace(s.find(kMark), kMark.size(), latest);
-    return s;
+    return std::string(kCheckpoints) + checkpoint_functions(framework) +
+           std::string(kCheckpointCommand);
 }
 
 }  // namespace trainyard::render
