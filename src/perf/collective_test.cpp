@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "test_shapes.hpp"
+#include "trainyard/perf/bus_bandwidth.hpp"
 
 namespace trainyard::perf {
 namespace {
@@ -170,6 +171,16 @@ TEST(Collective, BusBandwidthRisesToTheLinkWithSize) {
     EXPECT_LT(bus(1 << 20), bus(16.0 * (1 << 30)) / 10);
     // Measured 382: within a quarter.
     EXPECT_NEAR(bus(16.0 * (1 << 30)) / 382, 1, 0.25);
+    EXPECT_NEAR(all_reduce_bus_bandwidth(*cluster, 16 * kGiB) / (kGBPerSecond * bus(1ULL << 34U)),
+                1, 1e-12);
+}
+
+TEST(Collective, OneDeviceHasNoBusBandwidth) {
+    const auto catalog = catalog::Catalog::load(catalog::Catalog::embedded_tables());
+    ASSERT_TRUE(catalog);
+    const auto cluster = cluster_of(*catalog, *catalog->instance("g5.xlarge"), 1);
+    ASSERT_TRUE(cluster);
+    EXPECT_EQ(all_reduce_bus_bandwidth(*cluster, kGiB), BytesPerSecond{});
 }
 
 }  // namespace

@@ -223,7 +223,9 @@ class Reading {
         if (!recipe.region.empty() && !is_region(recipe.region))
             r.error("region", "region: \"" + printable(recipe.region, 60) + "\" is no AWS region");
         recipe.rate = number(r, "usd_per_instance_hour", out_, node) * kUsdPerHour;
-        if (r.has("block_days")) recipe.block_days = size_or(r, "block_days");
+        // A year: no Capacity Block is longer, and hours still fit an int.
+        if (r.has("block_days"))
+            recipe.block_days = static_cast<int>(r.integer("block_days", {.min = 0, .max = 366}));
         recipe.base_nodes = size_or(r, "base_nodes");
         recipe.checkpoint = number(r, "checkpoint_bytes", out_, node) * kByte;
         recipe.dataset = number(r, "dataset_bytes", out_, node) * kByte;

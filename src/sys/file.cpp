@@ -72,9 +72,9 @@ std::string_view kind_of(mode_t mode) {
     return S_ISSOCK(mode) ? "a socket" : "a device";
 }
 
-Result<std::string> read_all(int fd, const std::string& path, std::size_t max_bytes) {
-    std::string contents;
+Result<std::size_t> read_descriptor(int fd, const std::string& path, const TakeChunk& take) {
     std::array<char, 65536> chunk{};
+    std::size_t all = 0;
     while (true) {
         const ssize_t n = ::read(fd, chunk.data(), chunk.size());
         if (n < 0 && errno == EINTR) {
@@ -84,20 +84,20 @@ Result<std::string> read_all(int fd, const std::string& path, std::size_t max_by
             return world(path, "the file cannot be read", reason(errno), {});
         }
         if (n == 0) {
-            return contents;
+            return all;
         }
-        if (contents.size() + static_cast<std::size_t>(n) > max_bytes) {
-            return too_large(path, max_bytes);
+        all += static_cast<std::size_t>(n);
+        if (!take({chunk.data(), static_cast<std::size_t>(n)})) {
+            return all;
         }
-        contents.append(chunk.data(), static_cast<std::size_t>(n));
     }
 }
 
 }  // namespace
 
-Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+Result<std::size_t> read_chunks(const std::string& path, const TakeChunk& take) {
     if (path == "-") {
-        return read_all(STDIN_FILENO, "standard input", max_bytes);
+        return read_descriptor(STDIN_FILENO, "standard input", take);
     }
     // O_NONBLOCK: opening a FIFO that nobody writes to must not hang.
     const Descriptor fd(::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC));
@@ -112,10 +112,25 @@ Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
         return world(path, fmt::format("this is {}, not a file", kind_of(status.st_mode)), {},
                      "name a regular file, or - for standard input");
     }
-    if (static_cast<std::size_t>(status.st_size) > max_bytes) {
-        return too_large(path, max_bytes);
+    return read_descriptor(fd.get(), path, take);
+}
+
+Result<std::string> read_file(const std::string& path, std::size_t max_bytes) {
+    std::string contents;
+    const auto read = read_chunks(path, [&](std::string_view chunk) {
+        const bool fits = chunk.size() <= max_bytes - contents.size();
+        if (fits) {
+            contents += chunk;
+        }
+        return fits;
+    });
+    if (!read) {
+        return read.error();
     }
-    return read_all(fd.get(), path, max_bytes);
+    if (*read > max_bytes) {
+        return too_large(path == "-" ? "standard input" : path, max_bytes);
+    }
+    return contents;
 }
 
 Result<std::vector<std::string>> list_files(const std::string& directory, std::string_view suffix) {

@@ -3,6 +3,7 @@
 // Every other module but cli is pure and gets these values as arguments.
 
 #include <cstddef>
+#include <functional>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -20,6 +21,11 @@ inline constexpr std::size_t kDefaultReadLimit = std::size_t{256} << 20U;
 /// a FIFO or a device is ErrorKind::world; one over `max_bytes` is ErrorKind::bad_input. Each says
 /// what, why and the fix.
 Result<std::string> read_file(const std::string& path, std::size_t max_bytes = kDefaultReadLimit);
+
+/// The same file in pieces of at most 64 KiB, of any length in all; until `take` returns false.
+/// Returns the bytes read.
+using TakeChunk = std::function<bool(std::string_view)>;
+Result<std::size_t> read_chunks(const std::string& path, const TakeChunk& take);
 
 /// A regular file is written next to `path`, flushed to disk and renamed, so a reader sees the old
 /// or the new file, never half of one; permissions of an existing file are kept. Through a symbolic
