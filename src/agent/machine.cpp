@@ -198,6 +198,7 @@ void Machine::on(const event::Saved& e, Instant now, Actions& out) {
                                          format_bytes(static_cast<double>(e.bytes) * kByte)),
                              e.step});
     }
+    if (std::exchange(asked_early_, false) && !drain_) out.emplace_back(action::TakeBackAsk{});
     if (drain_ && drain_->has_asked && e.step > drain_->saved_before) {
         save_took_ = now - drain_->asked;
         out.emplace_back(action::TakeBackAsk{});
@@ -464,7 +465,17 @@ void Machine::on(const event::Tick& /*e*/, Instant now, Actions& out) {
 }
 
 void Machine::on(const event::Remark& e, Instant /*now*/, Actions& out) {
-    out.emplace_back(Say{Level::info, "note", e.text});
+    out.emplace_back(Say{e.level, e.event, e.text});
+}
+
+void Machine::on(const event::Rebalance& e, Instant /*now*/, Actions& out) {
+    const bool can_save = phase_ == Phase::running && policy_.has_checkpoints && !drain_;
+    out.emplace_back(Say{Level::warning, "rebalance",
+                         e.what + (can_save ? ": a checkpoint is asked for, the run goes on" : ""),
+                         memory_.step});
+    if (!can_save) return;
+    asked_early_ = true;
+    out.emplace_back(action::AskCheckpoint{});
 }
 
 void Machine::flush(Ending ending, Seconds window, Instant now, Actions& out) {

@@ -107,6 +107,7 @@ class Supervisor {
     // Last, so that their threads end before what they use.
     Worker uploads_;
     Worker preparations_;
+    std::optional<ImdsThread> imds_;
 };
 
 AttemptSettings Supervisor::attempt_settings(int number) {
@@ -185,6 +186,9 @@ void Supervisor::adopt(const AttemptRow& row) {
 
 Result<RunResult> Supervisor::run() {
     if (auto error = take_up()) return *error;
+    if (settings_.imds) {
+        imds_.emplace(env_, *settings_.imds, [this](Event e) { mail_.post(std::move(e)); });
+    }
     while (!result_) {
         wait();
         hear_signals();
@@ -225,7 +229,7 @@ void Supervisor::perform(const Action& action) {
     if (std::holds_alternative<action::Prepare>(action)) {
         preparations_.run([this] {
             const auto tell = [this](std::string text) {
-                mail_.post(event::Remark{std::move(text)});
+                mail_.post(event::Remark{.text = std::move(text)});
             };
             mail_.post(prepare(env_, settings_.place, tell));
         });
@@ -304,7 +308,7 @@ void Supervisor::put(const action::Put& put) {
         mail_.post(event::Committed{put.step, report->sent, now() - begun});
         if (!settings_.has_keep) return;
         const auto pruned = settings_.place.repository->prune(settings_.keep);
-        if (!pruned) mail_.post(event::Remark{"prune: " + words_of(pruned.error())});
+        if (!pruned) mail_.post(event::Remark{.text = "prune: " + words_of(pruned.error())});
     });
 }
 

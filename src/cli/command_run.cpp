@@ -32,6 +32,11 @@ std::vector<Option> options() {
             option("grace", "TIME", "between SIGTERM and SIGKILL", "30s"),
             option("term-window", "TIME", "from a SIGTERM to the end: save, upload, stop", "30s"),
             option("stop-window", "TIME", "the same for Ctrl-C and trainyard stop", "10m"),
+            option("notice-window", "TIME", "the same for a notice that names no time", "120s"),
+            option("imds", "URL|off",
+                   "metadata service to watch for interruptions; AWS_EC2_METADATA_SERVICE_ENDPOINT",
+                   "http://169.254.169.254"),
+            option("poll", "TIME", "between looks at the metadata service", "2s"),
             option("progress-pattern", "TEXT",
                    "where a log line tells the step: \"it {step} {*} loss {loss}\""),
             option("quiet", "", "do not copy the command's output"),
@@ -58,6 +63,29 @@ std::string absolute(const std::string& path) {
     return without_end(sys::get_env("PWD").value_or(".") + "/" + path);
 }
 
+/// AWS_EC2_METADATA_DISABLED and _SERVICE_ENDPOINT mean what they mean to AWS's own tools.
+std::optional<agent::ImdsSettings> imds_of(const Args& args, Args::Mistakes& mistakes) {
+    agent::ImdsSettings s;
+    const auto poll = args.duration("poll", mistakes);
+    if (poll) s.interval = *poll;
+    s.endpoint = args.text("imds");
+    const bool is_disabled =
+        to_lower(sys::get_env("AWS_EC2_METADATA_DISABLED").value_or("")) == "true";
+    if (!args.given("imds")) {
+        if (is_disabled) return std::nullopt;
+        s.endpoint = sys::get_env("AWS_EC2_METADATA_SERVICE_ENDPOINT").value_or(s.endpoint);
+    }
+    if (s.endpoint == "off") return std::nullopt;
+    if (!s.endpoint.starts_with("http://") && !s.endpoint.starts_with("https://")) {
+        mistakes.push_back({.where = {"--imds", 0, 0},
+                            .what = "\"" + printable(s.endpoint, 100) + "\" is no http address",
+                            .why = {},
+                            .fix = "for example --imds http://127.0.0.1:1338, or --imds off"});
+    }
+    while (s.endpoint.ends_with('/')) s.endpoint.pop_back();
+    return s;
+}
+
 Result<agent::Settings> settings_of(const Args& args) {
     Args::Mistakes mistakes;
     agent::Settings s;
@@ -77,6 +105,8 @@ Result<agent::Settings> settings_of(const Args& args) {
     if (const auto t = args.duration("grace", mistakes)) p.grace = *t;
     if (const auto t = args.duration("term-window", mistakes)) p.term_window = *t;
     if (const auto t = args.duration("stop-window", mistakes)) p.stop_window = *t;
+    if (const auto t = args.duration("notice-window", mistakes)) p.notice_window = *t;
+    s.imds = imds_of(args, mistakes);
     s.keep.keep_last = args.integer("keep-last", 1, 1 << 20, mistakes);
     s.has_keep = s.keep.keep_last.has_value();
     if (!mistakes.empty()) return bad_input(std::move(mistakes));

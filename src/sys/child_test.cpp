@@ -94,6 +94,14 @@ TEST(Child, WhatACommandLeavesBehindIsEnded) {
     EXPECT_EQ(wait_for_child(keeper), ChildEnd{});
 }
 
+TEST(Child, OneWhoseEndNobodyReadsIsNotAlive) {
+    const ProcessId child = shell("exit 0");
+    const Descriptor watch = watch_process(child.pid);
+    wait_readable({watch.get()}, 10 * kSecondNs);
+    EXPECT_FALSE(real_env().may_be_alive(child));
+    EXPECT_TRUE(wait_for_child(child.pid).has_value());
+}
+
 TEST(Child, ALockIsHeldOnce) {
     const std::string path = testing::TempDir() + "trainyard-lock-" + std::to_string(getpid());
     auto first = lock_file(path);

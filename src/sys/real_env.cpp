@@ -112,7 +112,8 @@ std::string first_line(const char* path) {
     return all.substr(0, all.find('\n'));
 }
 
-/// Field 22 of /proc/PID/stat; 0 if there is no such process.
+/// Field 22 of /proc/PID/stat; 0 if there is no such process, or only its end waits to be read: in
+/// a container whose first process reaps nobody that lasts for ever.
 std::uint64_t start_of(std::int64_t pid) {
     const std::string path = "/proc/" + std::to_string(pid) + "/stat";
     std::string line = first_line(path.c_str());
@@ -124,6 +125,7 @@ std::uint64_t start_of(std::int64_t pid) {
     for (int field = 3; field <= 22; ++field) {
         at = line.find_first_not_of(' ', at);
         if (at == std::string::npos) return 0;
+        if (field == 3 && (line[at] == 'Z' || line[at] == 'X')) return 0;
         if (field == 22) return std::strtoull(line.c_str() + at, nullptr, 10);
         at = line.find(' ', at);
     }

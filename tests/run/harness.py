@@ -1,11 +1,13 @@
 """What the tests of `trainyard run` share: a folder with a run in it, and what happened there."""
 
+import argparse
 import json
 import os
 import pathlib
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
@@ -122,3 +124,37 @@ class Run:
 def expect(condition, what, run=None):
     if not condition:
         raise AssertionError(what + (f"\n{run.stderr()}" if run else ""))
+
+
+def kill(pid):
+    """SIGKILL; one that is gone already is no error."""
+    try:
+        os.kill(pid, signal.SIGKILL)
+    except ProcessLookupError:
+        pass
+
+
+def main(known):
+    """Runs the named cases, or all, each in a folder of its own; the exit code."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--binary", required=True, type=lambda p: pathlib.Path(p).resolve())
+    parser.add_argument("cases", nargs="*")
+    args = parser.parse_args()
+    failed = 0
+    for name in args.cases or known:
+        with tempfile.TemporaryDirectory(prefix="trainyard-run-") as work:
+            run = Run(args.binary, pathlib.Path(work) / "run")
+            begun = time.monotonic()
+            try:
+                known[name](run)
+                print(f"ok    {name} ({time.monotonic() - begun:.1f} s)", flush=True)
+            except AssertionError as why:
+                failed += 1
+                print(f"FAILED {name}: {why}", flush=True)
+            finally:
+                if run.process and run.process.poll() is None:
+                    run.process.kill()
+                    run.process.wait()
+                for pid, _ in run.processes():
+                    kill(pid)
+    return 1 if failed else 0

@@ -4,19 +4,16 @@
 usage: tests/run/run_test.py --binary PATH [CASE ...]
 """
 
-import argparse
 import json
 import os
-import pathlib
 import shutil
 import signal
 import sys
-import tempfile
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import Run, expect  # noqa: E402
+from harness import Run, expect, kill, main  # noqa: E402
 
 
 def case_plain(run):
@@ -78,7 +75,7 @@ def case_lost_rank(run):
     run.start()
     run.until_step(25)
     victim = run.ranks()[-1]
-    os.kill(victim, signal.SIGKILL)
+    kill(victim)
     expect(run.wait() == 0, "exit 0", run)
     expect(not run.processes(), "nothing is left behind", run)
     same_end(run)
@@ -120,7 +117,7 @@ def case_all_killed(run):
     run.until_step(45)
     run.kill_supervisor()
     for pid, _ in run.processes():
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
     expect(run.go() == 0, "exit 0", run)
     expect("vanished" in run.stderr(), "its end is not known", run)
     same_end(run)
@@ -131,7 +128,7 @@ def case_keeper_killed(run):
     run.start()
     run.until_step(25)
     keeper = [pid for pid, words in run.processes() if b"attend" in words]
-    os.kill(keeper[0], signal.SIGKILL)
+    kill(keeper[0])
     expect(run.wait() == 0, "exit 0", run)
     expect(not run.processes(), "nothing is left behind", run)
     same_end(run)
@@ -155,7 +152,7 @@ def case_half_written(run):
     run.start()
     run.until(lambda: (run.out / "checkpoint-80").is_dir(), "the second checkpoint")
     for pid in run.ranks():
-        os.kill(pid, signal.SIGKILL)
+        kill(pid)
     expect(run.wait() == 0, "exit 0", run)
     expect("checkpoint-80 is incomplete: renamed" in run.stderr(), "put aside", run)
     expect("resumed at step 40" in run.stdout(), "resumed from the whole one", run)
@@ -224,30 +221,5 @@ def case_events_are_json(run):
         expect({"time", "event", "level", "attempt", "text"} <= set(json.loads(line)), line, run)
 
 
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--binary", required=True, type=lambda p: pathlib.Path(p).resolve())
-    parser.add_argument("cases", nargs="*")
-    args = parser.parse_args()
-    known = {name[5:]: case for name, case in globals().items() if name.startswith("case_")}
-    failed = 0
-    for name in args.cases or known:
-        with tempfile.TemporaryDirectory(prefix="trainyard-run-") as work:
-            run = Run(args.binary, pathlib.Path(work) / "run")
-            begun = time.monotonic()
-            try:
-                known[name](run)
-                print(f"ok    {name} ({time.monotonic() - begun:.1f} s)", flush=True)
-            except AssertionError as why:
-                failed += 1
-                print(f"FAILED {name}: {why}", flush=True)
-            finally:
-                if run.process and run.process.poll() is None:
-                    run.process.kill()
-                for pid, _ in run.processes():
-                    os.kill(pid, signal.SIGKILL)
-    return 1 if failed else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(main({name[5:]: case for name, case in globals().items() if name.startswith("case_")}))

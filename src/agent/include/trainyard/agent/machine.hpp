@@ -74,6 +74,34 @@ struct Failure {
     std::string cause;       ///< "exit code 1", "signal 9 (Killed)", "hang: …"
 };
 
+namespace action {
+struct Prepare {};  ///< find, and if need be restore, the checkpoint to start from
+struct Start {
+    int attempt = 0;
+    std::string from;
+    std::int64_t step = -1;
+};
+struct Terminate {};      ///< SIGTERM to the command
+struct Kill {};           ///< SIGKILL to all of it
+struct AskCheckpoint {};  ///< the file, and SIGUSR1 to who catches it
+struct TakeBackAsk {};
+struct Put {
+    std::string path;
+    std::int64_t step = 0;
+};
+struct AbandonPut {};
+struct Say {
+    enum class Level { info, warning, alarm };
+    Level level = Level::info;
+    std::string event;  ///< a word for the event log: "notice", "saved", …
+    std::string text;
+    std::int64_t step = -1;
+};
+struct Finish {
+    Ending ending = Ending::done;
+    int command_code = 0;  ///< of the last attempt
+};
+}  // namespace action
 namespace event {
 struct Begin {};
 struct Adopted {  ///< an attempt of an earlier supervisor
@@ -124,41 +152,18 @@ struct Hang {
 struct Tick {};
 struct Remark {  ///< only to be passed on to the user
     std::string text;
+    action::Say::Level level = action::Say::Level::info;
+    std::string event = "note";
+};
+struct Rebalance {  ///< the risk of an interruption is raised; often none follows
+    std::string what;
 };
 }  // namespace event
-using Event =
-    std::variant<event::Begin, event::Adopted, event::Prepared, event::PrepareFailed, event::Ended,
-                 event::Progress, event::Saved, event::Committed, event::PutFailed, event::Notice,
-                 event::NoticeGone, event::Wind, event::Hang, event::Tick, event::Remark>;
+using Event = std::variant<event::Begin, event::Adopted, event::Prepared, event::PrepareFailed,
+                           event::Ended, event::Progress, event::Saved, event::Committed,
+                           event::PutFailed, event::Notice, event::NoticeGone, event::Wind,
+                           event::Hang, event::Tick, event::Remark, event::Rebalance>;
 
-namespace action {
-struct Prepare {};  ///< find, and if need be restore, the checkpoint to start from
-struct Start {
-    int attempt = 0;
-    std::string from;
-    std::int64_t step = -1;
-};
-struct Terminate {};      ///< SIGTERM to the command
-struct Kill {};           ///< SIGKILL to all of it
-struct AskCheckpoint {};  ///< the file, and SIGUSR1 to who catches it
-struct TakeBackAsk {};
-struct Put {
-    std::string path;
-    std::int64_t step = 0;
-};
-struct AbandonPut {};
-struct Say {
-    enum class Level { info, warning, alarm };
-    Level level = Level::info;
-    std::string event;  ///< a word for the event log: "notice", "saved", …
-    std::string text;
-    std::int64_t step = -1;
-};
-struct Finish {
-    Ending ending = Ending::done;
-    int command_code = 0;  ///< of the last attempt
-};
-}  // namespace action
 using Action = std::variant<action::Prepare, action::Start, action::Terminate, action::Kill,
                             action::AskCheckpoint, action::TakeBackAsk, action::Put,
                             action::AbandonPut, action::Say, action::Finish>;
@@ -234,6 +239,7 @@ class Machine {
     void on(const event::Hang& e, Instant now, Actions& out);
     void on(const event::Tick& e, Instant now, Actions& out);
     static void on(const event::Remark& e, Instant now, Actions& out);
+    void on(const event::Rebalance& e, Instant now, Actions& out);
 
     void begin_drain(Drain why, std::string what, Instant deadline, Instant now, Actions& out);
     void begin_saving(Instant now, Actions& out);
@@ -254,7 +260,8 @@ class Machine {
     Random random_;
     Phase phase_ = Phase::idle;
     std::optional<Draining> drain_;
-    std::string hang_;  ///< not empty: the attempt is being ended for it
+    bool asked_early_ = false;  ///< for a checkpoint, on a rebalance recommendation
+    std::string hang_;          ///< not empty: the attempt is being ended for it
     std::optional<Instant> kill_at_;
     std::optional<Instant> start_at_;
     std::optional<Instant> flush_until_;

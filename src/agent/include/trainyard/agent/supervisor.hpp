@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trainyard/agent/checkpoints.hpp"
+#include "trainyard/agent/imds.hpp"
 #include "trainyard/agent/machine.hpp"
 #include "trainyard/agent/progress.hpp"
 #include "trainyard/base/result.hpp"
@@ -22,6 +23,7 @@ struct Settings {
     bool has_keep = false;
     Policy policy;
     std::optional<ProgressPattern> pattern;
+    std::optional<ImdsSettings> imds;  ///< nullopt: not watched
     int display = -1;  ///< descriptor that the command's output is copied to; -1: none
     sys::SignalQueue* signals = nullptr;
     /// Ends the transfers of the store at once.
