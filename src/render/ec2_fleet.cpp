@@ -93,10 +93,7 @@ void add_requests(Directory& out, const Recipe& r, const Ec2Run& run) {
     }
     if (run.own_placement) add("ec2.create-placement-group.json", placement_group(r, run));
     for (const Fleet& f : fleets_of(r)) {
-        if (f.pay == FleetPay::capacity_block) {
-            add("ec2.describe-capacity-block-offerings.json", block_offerings(r, f.nodes));
-            add("ec2.purchase-capacity-block.json", purchase_block(r, run));
-        }
+        if (f.pay == FleetPay::capacity_block) add_block_purchase(out, r, run.name, f.nodes);
         add(labelled("ec2.create-launch-template", f), launch_template(r, run, f));
         add(labelled("ec2.create-fleet", f), create_fleet(r, run, f));
     }
@@ -105,14 +102,7 @@ void add_requests(Directory& out, const Recipe& r, const Ec2Run& run) {
              "#!/usr/bin/env python3\n" + head_comment("#", r, Target::ec2_fleet) +
                  std::string(kEncode),
              true});
-    Node profile = Node::map();
-    profile.set("InstanceProfileName", run_role_name(run.name));
-    profile.set("Tags", aws_tags(r, run.name));
-    add("iam/iam.create-instance-profile.json", profile);
-    Node member = Node::map();
-    member.set("InstanceProfileName", run_role_name(run.name));
-    member.set("RoleName", run_role_name(run.name));
-    add("iam/iam.add-role-to-instance-profile.json", member);
+    add_instance_profile(out, r, run.name);
 }
 
 std::vector<std::string> start_commands(const Directory& out, const Recipe& r, const Ec2Run& run) {
@@ -130,9 +120,7 @@ std::vector<std::string> start_commands(const Directory& out, const Recipe& r, c
     c.push_back("# put your program into code/, then");
     c.push_back("aws s3 cp --recursive code/ " + shell_word(folder(run.at.code)));
     if (has_block(r)) {
-        c.push_back("# buy the Capacity Block: it is paid at once and cannot be given back");
-        send("ec2.describe-capacity-block-offerings.json");
-        send("ec2.purchase-capacity-block.json");
+        for (std::string& line : block_commands(out, r)) c.push_back(std::move(line));
         c.push_back("# when the block has begun:");
     }
     c.push_back("python3 encode.py   # user-data.sh with your values, into the launch template");
@@ -148,9 +136,10 @@ std::vector<std::string> tear_down_commands(const Directory& out, const Recipe& 
     const std::string region = " --region " + shell_word(r.region);
     std::vector<std::string> c = {
         "ids=$(aws ec2 describe-instances" + region + " --filters Name=tag:trainyard-run,Values=" +
-            run.name + " Name=instance-state-name,Values=running" +
+            run.name + " Name=instance-state-name,Values=pending,running,stopping,stopped" +
             " --query 'Reservations[].Instances[].InstanceId' --output text)",
-        "aws ec2 terminate-instances" + region + " --instance-ids $ids"};
+        "[ -z \"$ids\" ] || aws ec2 terminate-instances" + region + " --instance-ids $ids",
+        "[ -z \"$ids\" ] || aws ec2 wait instance-terminated" + region + " --instance-ids $ids"};
     for (const Fleet& f : fleets_of(r)) {
         c.push_back("aws ec2 delete-launch-template" + region + " --launch-template-name " +
                     template_name(run, f));
@@ -164,7 +153,7 @@ std::vector<std::string> tear_down_commands(const Directory& out, const Recipe& 
     c.push_back("aws iam remove-role-from-instance-profile --instance-profile-name " + role +
                 " --role-name " + role);
     c.push_back("aws iam delete-instance-profile --instance-profile-name " + role);
-    const auto rest = storage_tear_down(out, r, run.at, run.name);
+    const auto rest = storage_tear_down(out, r, run.at, run.name, Target::ec2_fleet);
     c.insert(c.end(), rest.begin(), rest.end());
     return c;
 }
@@ -192,6 +181,8 @@ std::vector<std::string> notes(const Recipe& r, const Launch& launch, const Imag
     if (r.nodes > 1 && r.instance.efa == catalog::Yes::yes && !has_block(r))
         n.push_back(
             "The placement group keeps the nodes close; it can make capacity harder to get.");
+    n.push_back(kReachNodes);
+    for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
     n.insert(n.end(), launch.expects.begin(), launch.expects.end());
     return n;
 }
@@ -200,10 +191,6 @@ std::vector<std::string> notes(const Recipe& r, const Launch& launch, const Imag
 
 Result<Directory> render_ec2_fleet(const Recipe& r, const Options& options) {
     if (auto no = refuse_plan(r)) return *no;
-    if (options.training_plan) {
-        return refuse(r, "--training-plan is SageMaker's", "EC2 sells Capacity Blocks instead",
-                      "--target sagemaker, or leave out --training-plan");
-    }
     auto name = job_name(kRunName, r, options);
     if (!name) return name.error();
     auto at = run_addresses(options, *name);
@@ -237,7 +224,7 @@ Result<Directory> render_ec2_fleet(const Recipe& r, const Options& options) {
         file.path = "code/" + file.path;
         out.add(std::move(file));
     }
-    add_storage(out, r, run.at, run.name, options.openzfs);
+    add_storage(out, r, run.at, run.name, {.openzfs = options.openzfs});
     add_iam(out, r, Target::ec2_fleet, run.at, run.name);
     ReadmeParts readme;
     readme.target = Target::ec2_fleet;

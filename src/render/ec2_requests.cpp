@@ -10,6 +10,9 @@
 namespace trainyard::render {
 namespace {
 
+constexpr const char* kOffers = "ec2.describe-capacity-block-offerings.json";
+constexpr const char* kPurchase = "ec2.purchase-capacity-block.json";
+
 using doc::Node;
 
 Node one(Node item) {
@@ -229,12 +232,24 @@ Node block_offerings(const Recipe& r, int nodes) {
     return body;
 }
 
-Node purchase_block(const Recipe& r, const Ec2Run& run) {
+Node purchase_block(const Recipe& r, std::string_view job) {
     Node body = Node::map();
     body.set("CapacityBlockOfferingId", kOffering.value);
     body.set("InstancePlatform", "Linux/UNIX");
-    body.set("TagSpecifications", tag_specifications(r, run.name, {"capacity-reservation"}));
+    body.set("TagSpecifications", tag_specifications(r, job, {"capacity-reservation"}));
     return body;
+}
+
+void add_block_purchase(Directory& out, const Recipe& r, std::string_view job, int nodes) {
+    if (!r.block_days) return;
+    out.add({kOffers, write_json(block_offerings(r, nodes))});
+    out.add({kPurchase, write_json(purchase_block(r, job))});
+}
+
+std::vector<std::string> block_commands(const Directory& out, const Recipe& r) {
+    if (out.find(kPurchase) == nullptr) return {};
+    return {"# buy the Capacity Block: it is paid at once and cannot be given back",
+            send_request(r, *out.find(kOffers)), send_request(r, *out.find(kPurchase))};
 }
 
 }  // namespace trainyard::render

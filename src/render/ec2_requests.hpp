@@ -9,6 +9,7 @@
 #include "launch.hpp"
 #include "storage.hpp"
 #include "trainyard/doc/node.hpp"
+#include "trainyard/render/directory.hpp"
 #include "trainyard/render/recipe.hpp"
 
 namespace trainyard::render {
@@ -47,7 +48,11 @@ doc::Node security_group(const Recipe& recipe, const Ec2Run& run);
 /// All protocols from (or to) the group itself: what EFA traffic needs, both ways.
 doc::Node self_rule();
 doc::Node block_offerings(const Recipe& recipe, int nodes);
-doc::Node purchase_block(const Recipe& recipe, const Ec2Run& run);
+doc::Node purchase_block(const Recipe& recipe, std::string_view job);
+/// The two requests that buy the plan's Capacity Block, if it has one, and the commands that send
+/// them, for the README.
+void add_block_purchase(Directory& out, const Recipe& recipe, std::string_view job, int nodes);
+std::vector<std::string> block_commands(const Directory& out, const Recipe& recipe);
 
 /// The script of cloud-init: waits for all nodes of the run, fetches the code and starts its
 /// run.sh, passes a spot notice on, and ends the instance when that ends.

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "ec2_requests.hpp"
 #include "eks_nodes.hpp"
 #include "iam.hpp"
 #include "kubernetes.hpp"
@@ -23,8 +24,10 @@ constexpr NameRule kName = {
     "a name of Kubernetes objects", 40, false,
     "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"};
 constexpr const char* kSpace = "training";
-/// How often a run that lost nodes starts again before someone should look.
-constexpr int kRestarts = 100;
+/// How often a run starts again before someone should look: JobSet cannot tell a lost node from a
+/// program that fails. Spot loses nodes as a matter of course.
+constexpr int kRestarts = 20;
+constexpr int kSpotRestarts = 100;
 
 constexpr std::string_view kGpuOperator = R"(# Driver and container toolkit are in the EKS image.
 driver:
@@ -86,10 +89,16 @@ constexpr std::string_view kKueue = R"(managerConfig:
         - trainer.kubeflow.org/trainjob
 )";
 
+bool has_spot(const Recipe& r) {
+    return r.purchase == Purchase::spot || r.purchase == Purchase::mixed;
+}
+
 Node restart_policy(const Recipe& r) {
     Node n = Node::map();
     n.set("#", "a lost node ends all pods; they start again together from the last checkpoint");
-    n.set("maxRestarts", r.resume == workload::Resume::none ? 0 : kRestarts);
+    n.set("maxRestarts", r.resume == workload::Resume::none ? 0
+                         : has_spot(r)                      ? kSpotRestarts
+                                                            : kRestarts);
     n.set("restartStrategy", "BlockingRecreate");
     return n;
 }
@@ -170,10 +179,6 @@ Node train_job(const Recipe& r, const KubernetesRun& run) {
     return queued(std::move(n), run);
 }
 
-bool has_spot(const Recipe& r) {
-    return r.purchase == Purchase::spot || r.purchase == Purchase::mixed;
-}
-
 void add_values(Directory& out, const Recipe& r, const KubernetesRun& run) {
     const std::string head = head_comment("#", r, Target::eks);
     if (r.is_trainium()) {
@@ -231,9 +236,18 @@ std::vector<std::string> start(const Directory& out, const Recipe& r, const Kube
             helm("efa", "eks/aws-efa-k8s-device-plugin", "efa-device-plugin", "efa-device-plugin"));
     }
     c.push_back(helm("kueue", "oci://registry.k8s.io/kueue/charts/kueue", "kueue", "kueue"));
-    if (!is_array(r))
-        c.push_back(fmt::format("# and JobSet {}, Kubeflow Trainer {}: see their release pages",
-                                version("jobset").value, version("trainer").value));
+    if (!is_array(r)) {
+        c.push_back(
+            fmt::format("kubectl apply --server-side -k 'https://github.com/kubeflow/trainer.git/"
+                        "manifests/overlays/manager?ref=v{}'   # brings JobSet",
+                        version("trainer").value));
+        c.push_back(
+            fmt::format("# or, for jobset.yaml alone: kubectl apply --server-side -f "
+                        "https://github.com/kubernetes-sigs/jobset/releases/download/v{}/"
+                        "manifests.yaml",
+                        version("jobset").value));
+    }
+    for (std::string& line : block_commands(out, r)) c.push_back(std::move(line));
     c.push_back("kubectl apply -f workspace.yaml -f queue.yaml -f nodes.yaml" +
                 std::string(out.find("storage.yaml") != nullptr ? " -f storage.yaml" : ""));
     c.push_back(is_array(r) ? "kubectl apply -f job.yaml"
@@ -248,18 +262,23 @@ std::vector<std::string> tear_down(const Directory& out, const Recipe& r,
                     : "kubectl delete -f trainjob.yaml -f jobset.yaml "
                       "--ignore-not-found",
         "kubectl delete -f nodes.yaml   # waits until EC2 has the nodes back",
-        "kubectl delete -f queue.yaml -f workspace.yaml" +
+        "kubectl delete -f queue.yaml" +
             std::string(out.find("storage.yaml") != nullptr ? " -f storage.yaml" : "")};
+    for (std::string& line : leave_namespace(r, run)) c.push_back(std::move(line));
+    c.push_back("# the controllers (helm list -A) stay: other runs use them");
     if (needs_placement_group(r))
         c.push_back(fmt::format("aws ec2 delete-placement-group --region {} --group-name {}",
                                 shell_word(r.region), run.name));
-    const auto rest = storage_tear_down(out, r, run.at, run.name);
+    const auto rest = storage_tear_down(out, r, run.at, run.name, Target::eks);
     c.insert(c.end(), rest.begin(), rest.end());
     return c;
 }
 
 std::vector<std::string> notes(const Recipe& r, const KubernetesRun& run) {
     std::vector<std::string> n = {
+        "Needs an EKS cluster of Kubernetes 1.34 to 1.36 with the Pod Identity agent, the VPC CNI "
+        "from 1.18.5 (EFA-only interfaces), and Karpenter's two roles: "
+        "https://karpenter.sh/docs/getting-started/.",
         "The image `" + run.image +
             "` holds your program, PyTorch with `torchrun`, `bash` and the AWS command line.",
         fmt::format("Written for Karpenter {}, Kueue {}, JobSet {}, Trainer {}; EKS image `{}`.",
@@ -282,6 +301,7 @@ std::vector<std::string> notes(const Recipe& r, const KubernetesRun& run) {
             "The Capacity Block's nodes have capacity type `reserved` and are drained ten minutes "
             "before EC2 takes them, which is half an hour before the block ends.");
     }
+    for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
     n.insert(n.end(), run.launch.expects.begin(), run.launch.expects.end());
     return n;
 }
@@ -309,7 +329,8 @@ Result<Directory> render_eks(const Recipe& r, const Options& options) {
         out.add({"jobset.yaml", manifests(r, Target::eks, {job_set(r, run)})});
     }
     add_values(out, r, run);
-    add_storage(out, r, run.at, run.name, false);
+    add_block_purchase(out, r, run.name, r.purchase == Purchase::mixed ? r.base_nodes : r.nodes);
+    add_storage(out, r, run.at, run.name, {});
     add_iam(out, r, Target::eks, run.at, run.name);
     add_readme(out, r,
                {.target = Target::eks,
@@ -317,7 +338,7 @@ Result<Directory> render_eks(const Recipe& r, const Options& options) {
                 .start = start(out, r, run),
                 .tear_down = tear_down(out, r, run),
                 .notes = notes(r, run),
-                .more_per_hour = "the EKS control plane and the nodes of the controllers"});
+                .more_per_hour = control_plane(r) + " and the nodes of the controllers"});
     return out;
 }
 

@@ -53,10 +53,10 @@ std::optional<Error> refuse_plan(const Recipe& r, const Options& options) {
                       "(data/render/hyperpod_instances.csv)",
                       "--target eks or ec2-fleet");
     }
-    if (options.openzfs || options.training_plan) {
-        return refuse(r, "the HyperPod rendering knows neither --openzfs nor --training-plan",
-                      "its pods mount no home directories; its plans buy on demand or spot",
-                      "--target ec2-fleet or sagemaker");
+    if (options.openzfs) {
+        return refuse(r, "the pods of the HyperPod rendering mount no OpenZFS",
+                      "their images and ConfigMaps hold what home directories would",
+                      "--target ec2-fleet");
     }
     return std::nullopt;
 }
@@ -162,10 +162,13 @@ std::vector<std::string> start(const Directory& out, const Recipe& r, const Kube
 std::vector<std::string> tear_down(const Directory& out, const Recipe& r,
                                    const KubernetesRun& run) {
     std::vector<std::string> c = {
-        "kubectl delete -f job.yaml -f queue.yaml",
+        std::string("kubectl delete -f job.yaml -f queue.yaml") +
+            (out.find("storage.yaml") != nullptr ? " -f storage.yaml" : ""),
         fmt::format("aws sagemaker delete-cluster --region {} --cluster-name {}",
                     shell_word(r.region), run.name)};
-    const auto rest = storage_tear_down(out, r, run.at, run.name);
+    for (std::string& line : leave_namespace(r, run)) c.push_back(std::move(line));
+    c.push_back(fmt::format("aws s3 rm --recursive {}/{}/", kLifecycle.value, run.name));
+    const auto rest = storage_tear_down(out, r, run.at, run.name, Target::hyperpod);
     c.insert(c.end(), rest.begin(), rest.end());
     return c;
 }
@@ -180,6 +183,7 @@ std::vector<std::string> notes(const Recipe& r, const KubernetesRun& run) {
             "`, usually above EC2's; the figure above is EC2's.",
         "The image `" + run.image +
             "` holds your program, PyTorch with `torchrun`, `bash` and the AWS command line."};
+    for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
     n.insert(n.end(), run.launch.expects.begin(), run.launch.expects.end());
     return n;
 }
@@ -202,7 +206,7 @@ Result<Directory> render_hyperpod(const Recipe& r, const Options& options) {
     add_workspace(out, r, run);
     out.add({"job.yaml", manifests(r, Target::hyperpod,
                                    {is_array(r) ? array_job(r, run) : pytorch_job(r, run)})});
-    add_storage(out, r, run.at, run.name, false);
+    add_storage(out, r, run.at, run.name, {});
     add_iam(out, r, Target::hyperpod, run.at, run.name);
     add_readme(out, r,
                {.target = Target::hyperpod,
@@ -210,7 +214,7 @@ Result<Directory> render_hyperpod(const Recipe& r, const Options& options) {
                 .start = start(out, r, run),
                 .tear_down = tear_down(out, r, run),
                 .notes = notes(r, run),
-                .more_per_hour = "the EKS control plane"});
+                .more_per_hour = control_plane(r)});
     return out;
 }
 

@@ -72,13 +72,24 @@ std::string arn(const Recipe& r, std::string_view service, std::string_view acco
                        resource);
 }
 
+/// Images of AWS Deep Learning Containers, and one of the user's own, by the names in the job.
 void add_image_pull(std::vector<Node>& s, const Recipe& r) {
     s.push_back(allow("EcrLogin", {"ecr:GetAuthorizationToken"}, {"*"}));
     s.push_back(allow(
         "EcrPull",
         {"ecr:BatchGetImage", "ecr:GetDownloadUrlForLayer", "ecr:BatchCheckLayerAvailability"},
-        {arn(r, "ecr", kImageAccount, "repository/*"),
-         arn(r, "ecr", kAccount.value, "repository/*")}));
+        {arn(r, "ecr", kImageAccount, "repository/pytorch-training*"),
+         arn(r, "ecr", kAccount.value, "repository/fill-in-image")}));
+}
+
+/// What Session Manager's agent needs, and no more
+/// (https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-create-iam-instance-profile.html).
+Node session() {
+    return allow("Session",
+                 {"ssm:UpdateInstanceInformation", "ssmmessages:CreateControlChannel",
+                  "ssmmessages:CreateDataChannel", "ssmmessages:OpenControlChannel",
+                  "ssmmessages:OpenDataChannel"},
+                 {"*"});
 }
 
 void add_sagemaker_run(std::vector<Node>& s, const Recipe& r) {
@@ -118,8 +129,8 @@ Node trust(std::string_view service) {
 }
 
 /// Pods have the role, not the nodes.
-bool is_kubernetes(Target t) { return to_string(t) == "eks" || to_string(t) == "hyperpod"; }
-bool is_sagemaker(Target t) { return to_string(t) == "sagemaker"; }
+bool is_kubernetes(Target t) { return t == Target::eks || t == Target::hyperpod; }
+bool is_sagemaker(Target t) { return t == Target::sagemaker; }
 
 }  // namespace
 
@@ -148,33 +159,41 @@ std::string run_role_name(std::string_view job) { return fmt::format("{:.60}-run
 Node run_policy(const Recipe& r, Target target, const Addresses& at) {
     std::vector<Node> s;
     s.push_back(list_bucket(r, "ListData", at.data));
-    s.push_back(list_bucket(r, "ListCode", at.code));
     s.push_back(list_bucket(r, "ListCheckpoints", at.checkpoint));
-    s.push_back(
-        allow("ReadDataAndCode", {"s3:GetObject"}, {objects(r, at.data), objects(r, at.code)}));
+    Words readable = {objects(r, at.data)};
+    if (takes_code(target, r)) {
+        s.push_back(list_bucket(r, "ListCode", at.code));
+        readable.push_back(objects(r, at.code));
+    }
+    s.push_back(allow("Read", {"s3:GetObject"}, readable));
     s.push_back(allow("Checkpoints",
                       {"s3:GetObject", "s3:PutObject", "s3:DeleteObject", "s3:AbortMultipartUpload",
                        "s3:ListMultipartUploadParts"},
                       {objects(r, at.checkpoint)}));
-    s.push_back(
-        allow("Output", {"s3:PutObject", "s3:AbortMultipartUpload"}, {objects(r, at.output)}));
-    // Where pods run, the node's own role pulls the image.
-    if (!is_kubernetes(target)) add_image_pull(s, r);
-    if (is_sagemaker(target)) {
-        add_sagemaker_run(s, r);
-    } else if (!is_kubernetes(target)) {
-        // The nodes find each other by the run's tag; EC2 knows no narrower resource for it.
-        s.push_back(allow("FindTheOtherNodes", {"ec2:DescribeInstances"}, {"*"}));
+    if (writes_output(target)) {
+        s.push_back(
+            allow("Output", {"s3:PutObject", "s3:AbortMultipartUpload"}, {objects(r, at.output)}));
     }
+    if (is_sagemaker(target)) {
+        add_image_pull(s, r);
+        add_sagemaker_run(s, r);
+    }
+    // The nodes find each other by the run's tag; EC2 knows no narrower resource for it.
+    if (target == Target::ec2_fleet)
+        s.push_back(allow("FindTheOtherNodes", {"ec2:DescribeInstances"}, {"*"}));
+    if (target == Target::ec2_fleet || target == Target::pcs) s.push_back(session());
     return policy(std::move(s));
 }
 
 Node read_only_policy(const Recipe& r, Target target, const Addresses& at) {
     std::vector<Node> s;
     s.push_back(list_bucket(r, "ListCheckpoints", at.checkpoint));
-    s.push_back(list_bucket(r, "ListOutput", at.output));
-    s.push_back(allow("ReadCheckpointsAndOutput", {"s3:GetObject"},
-                      {objects(r, at.checkpoint), objects(r, at.output)}));
+    Words readable = {objects(r, at.checkpoint)};
+    if (writes_output(target)) {
+        s.push_back(list_bucket(r, "ListOutput", at.output));
+        readable.push_back(objects(r, at.output));
+    }
+    s.push_back(allow("Read", {"s3:GetObject"}, readable));
     if (is_sagemaker(target)) {
         s.push_back(allow("Jobs", {"sagemaker:DescribeTrainingJob"},
                           {arn(r, "sagemaker", kAccount.value, "training-job/*")}));
@@ -210,6 +229,17 @@ void add_iam(Directory& out, const Recipe& r, Target target, const Addresses& at
     role.set("AssumeRolePolicyDocument", write_json(trust(service)));
     role.set("Tags", aws_tags(r, job));
     out.add({"iam/iam.create-role.json", write_json(role)});
+}
+
+void add_instance_profile(Directory& out, const Recipe& r, std::string_view job) {
+    Node profile = Node::map();
+    profile.set("InstanceProfileName", run_role_name(job));
+    profile.set("Tags", aws_tags(r, job));
+    out.add({"iam/iam.create-instance-profile.json", write_json(profile)});
+    Node member = Node::map();
+    member.set("InstanceProfileName", run_role_name(job));
+    member.set("RoleName", run_role_name(job));
+    out.add({"iam/iam.add-role-to-instance-profile.json", write_json(member)});
 }
 
 }  // namespace trainyard::render

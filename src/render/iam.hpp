@@ -31,5 +31,11 @@ doc::Node read_only_policy(const Recipe& recipe, Target target, const Addresses&
 /// iam/policy-run.json, iam/policy-read-only.json and iam/iam.create-role.json.
 void add_iam(Directory& out, const Recipe& recipe, Target target, const Addresses& at,
              std::string_view job);
+/// The instance profile that gives the role to machines, with the role's name.
+void add_instance_profile(Directory& out, const Recipe& recipe, std::string_view job);
+
+inline constexpr const char* kReachNodes =
+    "No node listens to SSH: `aws ssm start-session --target INSTANCE` opens a shell (the agent is "
+    "in the image; the subnet needs a way to Systems Manager, by NAT or by endpoints).";
 
 }  // namespace trainyard::render

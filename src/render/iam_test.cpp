@@ -97,6 +97,21 @@ TEST(Iam, WhoTakesOnTheRole) {
     EXPECT_EQ(statement(run_policy(r, Target::eks, places("c")), "FindTheOtherNodes"), nullptr);
 }
 
+TEST(Iam, OnlyWhatATargetDoesIsAllowed) {
+    const Recipe r = test_recipe("p5.48xlarge", 2, Purchase::on_demand);
+    for (const TargetInfo& t : targets()) {
+        const Node p = run_policy(r, t.target, places("c"));
+        const bool sagemaker = t.target == Target::sagemaker;
+        // Elsewhere a node's or the cluster's own role pulls images, if there are any.
+        EXPECT_EQ(statement(p, "EcrPull") != nullptr, sagemaker) << t.name;
+        EXPECT_EQ(statement(p, "Output") != nullptr, sagemaker) << t.name;
+        EXPECT_EQ(statement(p, "ListCode") != nullptr, takes_code(t.target, r)) << t.name;
+    }
+    const Node own = run_policy(r, Target::sagemaker, places("c"));
+    for (const Node& where : statement(own, "EcrPull")->find("Resource")->items())
+        EXPECT_FALSE(where.text().ends_with("repository/*")) << where.text();
+}
+
 TEST(Iam, PartitionsOfChinaAndGovCloud) {
     EXPECT_EQ(partition("cn-north-1"), "aws-cn");
     EXPECT_EQ(partition("us-gov-west-1"), "aws-us-gov");

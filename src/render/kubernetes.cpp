@@ -415,4 +415,22 @@ void add_workspace(Directory& out, const Recipe& r, const KubernetesRun& run) {
     out.add({"queue.yaml", manifests(r, run.target, queue(run))});
 }
 
+std::vector<std::string> leave_namespace(const Recipe& r, const KubernetesRun& run) {
+    const std::string of =
+        fmt::format(" --region {} --cluster-name {}", shell_word(r.region), kCluster.value);
+    return {fmt::format("kubectl -n {0} delete serviceaccount/{1} configmap/{1}   # the namespace "
+                        "stays: other runs may be in it",
+                        run.space, run.name),
+            fmt::format("aws eks delete-pod-identity-association{0} --association-id $(aws eks "
+                        "list-pod-identity-associations{0} --namespace {1} --service-account {2} "
+                        "--query 'associations[].associationId' --output text)",
+                        of, run.space, run.name)};
+}
+
+std::string control_plane(const Recipe& r) {
+    if (!r.control_plane) return "the EKS control plane";
+    return fmt::format("the EKS control plane (${:.2f}/h, price of {})", r.control_plane->value,
+                       r.control_plane->provenance.as_of);
+}
+
 }  // namespace trainyard::render

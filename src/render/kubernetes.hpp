@@ -67,6 +67,11 @@ std::vector<std::string> pod_command(const KubernetesRun& run);
 /// A plain Job with one index for each of the recipe's copies.
 doc::Node array_job(const Recipe& recipe, const KubernetesRun& run);
 
+/// Shell commands that take back what belongs to the run alone and no file deletes.
+std::vector<std::string> leave_namespace(const Recipe& recipe, const KubernetesRun& run);
+/// "the EKS control plane ($0.10/h, …)".
+std::string control_plane(const Recipe& recipe);
+
 /// workspace.yaml (namespace, account, scripts), storage.yaml where something is mounted, and
 /// queue.yaml (Kueue: quotas that are the plan).
 void add_workspace(Directory& out, const Recipe& recipe, const KubernetesRun& run);

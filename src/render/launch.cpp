@@ -12,7 +12,9 @@ long save_every(const Recipe& r) {
     const Seconds step =
         r.step_time > Seconds{} ? r.step_time : r.wall.expected / std::max(1.0, r.steps);
     if (step <= Seconds{}) return 1;
-    const double steps = std::clamp(r.checkpoint_interval / step, 1.0, 1e9);
+    // Never past the end: a short run has at least its last step to show.
+    const double most = std::clamp(r.steps, 1.0, 1e9);
+    const double steps = std::clamp(r.checkpoint_interval / step, 1.0, most);
     return std::lround(steps);
 }
 

@@ -106,7 +106,10 @@ Result<Launch> fsdp_command(const Recipe& r, const Places& places) {
         "`train.py` is yours: it takes `--data`, `--checkpoint-dir`, `--steps` and `--save-every` "
         "(steps), saves into a new subdirectory with the step in its name "
         "(`torch.distributed.checkpoint`), resumes from the newest one, and spreads the model with "
-        "`parallel.py`."};
+        "`parallel.py`.",
+        "SIGUSR1 reaches the ranks of one node at another moment than the others: `train.py` keeps "
+        "a flag, all ranks agree on it after each step (`all_reduce` with MAX), then all save and "
+        "end with status 0."};
     if (r.training.parallel.tensor > 1)
         l.expects.push_back(
             "Tensor parallelism: `parallelize_module(layer, "

@@ -188,7 +188,8 @@ Result<Launch> megatron_command(const Recipe& r, const Places& places) {
     add(l.program, "train-iters", fmt::format("{:.0f}", r.steps));
     add_checkpoints(l.program, r, places);
     l.expects = {
-        "`pretrain_gpt.py` is Megatron-LM's: start in its directory. What the plan does not decide "
+        "`pretrain_gpt.py` is Megatron-LM's: it has to lie where the command runs. What the plan "
+        "does not decide "
         "comes behind the arguments: `--lr` and its schedule, `--tokenizer-type`, "
         "`--tokenizer-model`, `--data-path` (below the data directory)" +
         std::string(r.model.learned_positions ? "." : ", `--rotary-base` of your model.")};

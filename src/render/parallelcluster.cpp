@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "ec2_requests.hpp"
 #include "launch.hpp"
 #include "ledger.hpp"
 #include "placeholders.hpp"
@@ -133,21 +134,24 @@ Node gpu_check() {
     return n;
 }
 
-Node neuron_setup(const S3Address& checkpoint) {
+/// Not below the checkpoints: those expire, and a node that is replaced later needs it still.
+std::string neuron_script(const Addresses& at) { return folder(at.code) + "neuron.sh"; }
+
+Node neuron_setup(const Addresses& at) {
     Node script = Node::map();
-    script.set("Script", checkpoint.text() + "/setup/neuron.sh");
+    script.set("Script", neuron_script(at));
     Node n = Node::map();
     n.set("OnNodeConfigured", std::move(script));
     return n;
 }
 
-Node queue(const Recipe& r, const S3Address& checkpoint) {
+Node queue(const Recipe& r, const Addresses& at) {
     Node n = Node::map();
     n.set("Name", kSlurmPartition).set("CapacityType", capacity_type(r.purchase));
     n.set("JobExclusiveAllocation", r.jobs_per_node == 1).set("Networking", networking(r));
-    n.set("ComputeSettings", storage(r)).set("Iam", buckets(checkpoint));
+    n.set("ComputeSettings", storage(r)).set("Iam", buckets(at.checkpoint));
     if (r.is_trainium()) {
-        n.set("CustomActions", neuron_setup(checkpoint));
+        n.set("CustomActions", neuron_setup(at));
     } else {
         n.set("HealthChecks", gpu_check());
     }
@@ -218,7 +222,7 @@ std::string cluster_yaml(const Recipe& r, const SlurmJob& job) {
     settings.set("ScaledownIdletime", 10);
     Node scheduling = Node::map();
     scheduling.set("Scheduler", "slurm").set("SlurmSettings", std::move(settings));
-    scheduling.set("SlurmQueues", one(queue(r, job.at.checkpoint)));
+    scheduling.set("SlurmQueues", one(queue(r, job.at)));
     Node root = Node::map();
     root.set("Region", r.region).set("Image", std::move(image));
     root.set("HeadNode", head_node(r)).set("Scheduling", std::move(scheduling));
@@ -237,9 +241,10 @@ std::optional<Error> mistake(const Recipe& recipe, const Options& options) {
                       architecture + " has no driver " + version("parallelcluster.driver").value,
                       "render --target ec2-fleet with an image of your own");
     }
-    if (options.training_plan || options.openzfs) {
-        return refuse(recipe, "--training-plan and --openzfs are not for ParallelCluster", "",
-                      "leave them out, or --target sagemaker or ec2-fleet");
+    if (options.openzfs) {
+        return refuse(recipe, "--openzfs is not for ParallelCluster",
+                      "its nodes share the head node's home directories",
+                      "leave it out, or --target ec2-fleet");
     }
     if (recipe.purchase == Purchase::mixed) {
         return refuse(recipe, "a gang on mixed capacity is not for ParallelCluster",
@@ -250,13 +255,13 @@ std::optional<Error> mistake(const Recipe& recipe, const Options& options) {
 }
 
 /// Nothing of these names is the user's: a name holds letters, digits and '-', a bucket less.
-std::vector<std::string> start_commands(const Recipe& r, const SlurmJob& job,
+std::vector<std::string> start_commands(const Directory& out, const Recipe& r, const SlurmJob& job,
                                         const std::string& region) {
-    std::vector<std::string> c = {"pip install aws-parallelcluster==" +
-                                  version("parallelcluster").value};
-    if (r.is_trainium())
-        c.push_back("aws s3 cp neuron.sh " +
-                    shell_word(job.at.checkpoint.text() + "/setup/neuron.sh"));
+    std::vector<std::string> c = storage_commands(out, r, job.name);
+    if (r.is_trainium()) c.push_back("aws s3 cp neuron.sh " + shell_word(neuron_script(job.at)));
+    for (std::string& line : block_commands(out, r)) c.push_back(std::move(line));
+    if (r.block_days) c.push_back("# when the block has begun:");
+    c.push_back("pip install aws-parallelcluster==" + version("parallelcluster").value);
     c.push_back("pcluster create-cluster -n " + job.name + " -c cluster.yaml" + region);
     c.push_back("pcluster describe-cluster -n " + job.name + region + "   # until CREATE_COMPLETE");
     c.push_back("pcluster ssh -n " + job.name + region + "   # with a copy of this directory");
@@ -264,16 +269,23 @@ std::vector<std::string> start_commands(const Recipe& r, const SlurmJob& job,
     return c;
 }
 
-std::vector<std::string> tear_down(const Recipe& r, const SlurmJob& job,
+std::vector<std::string> tear_down(const Directory& out, const Recipe& r, const SlurmJob& job,
                                    const std::string& region) {
     std::vector<std::string> c;
     if (r.lustre)
         c.push_back("aws fsx describe-data-repository-tasks" + region +
                     "   # all exports done? then the file system may go");
     c.push_back("pcluster delete-cluster -n " + job.name + region);
-    if (r.lustre) c.push_back("aws fsx delete-file-system --file-system-id ID" + region);
+    if (r.lustre)
+        c.push_back(fmt::format(
+            "aws fsx delete-file-system{0} --file-system-id $(aws fsx describe-file-systems{0} "
+            "--query \"FileSystems[?Tags[?Key=='parallelcluster:cluster-name' && "
+            "Value=='{1}']].FileSystemId\" --output text)",
+            region, job.name));
     if (r.purchase == Purchase::capacity_block)
         c.push_back("# the Capacity Block ends by itself; it cannot be cancelled");
+    const auto rest = storage_tear_down(out, r, job.at, job.name, Target::parallelcluster);
+    c.insert(c.end(), rest.begin(), rest.end());
     return c;
 }
 
@@ -292,8 +304,15 @@ Result<Directory> render_parallelcluster(const Recipe& recipe, const Options& op
                    std::string(kNeuron),
                true});
     }
+    add_block_purchase(d, recipe, job->name, recipe.nodes);
+    add_storage(d, recipe, job->at, job->name, {.lustre = false});
     const std::string region = " --region " + shell_word(recipe.region);
     std::vector<std::string> notes = slurm_notes(recipe, *job);
+    notes.push_back(
+        "ParallelCluster's `S3Access` lets nodes do anything in the checkpoint bucket: give the "
+        "run "
+        "a bucket of its own.");
+    for (std::string& note : storage_notes(recipe)) notes.push_back(std::move(note));
     if (recipe.purchase == Purchase::commitment)
         notes.push_back(
             "Instances launch on demand; your commitment pays for them. To hold the "
@@ -301,8 +320,8 @@ Result<Directory> render_parallelcluster(const Recipe& recipe, const Options& op
     add_readme(d, recipe,
                {.target = Target::parallelcluster,
                 .tool = "AWS ParallelCluster " + version("parallelcluster").value,
-                .start = start_commands(recipe, *job, region),
-                .tear_down = tear_down(recipe, *job, region),
+                .start = start_commands(d, recipe, *job, region),
+                .tear_down = tear_down(d, recipe, *job, region),
                 .notes = std::move(notes),
                 .more_per_hour = "the head node (" + recipe.head_node +
                                  (recipe.lustre ? ") and the file system" : ")")});

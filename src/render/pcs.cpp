@@ -129,7 +129,7 @@ Node login_group(const Recipe& r, const SlurmJob& job, const Addresses& at) {
     Node n = group(r, job, at, kLoginGroup);
     n.set("purchaseOption", "ONDEMAND").set("scalingConfiguration", scaling(1, 1));
     n.set("instanceConfigs", type(r.head_node)).set("launchTemplateMode", "MANAGED");
-    n.set("securityGroupIds", one(kSecurityGroup.value)).set("sshKeyName", kKeyName.value);
+    n.set("securityGroupIds", one(kSecurityGroup.value));
     return n;
 }
 
@@ -224,9 +224,10 @@ std::optional<Error> mistake(const Recipe& r, const Options& options) {
                       "its nodes mount what their image or launch template mounts",
                       "--target parallelcluster");
     }
-    if (options.training_plan || options.openzfs) {
-        return refuse(r, "--training-plan and --openzfs are not for PCS", "",
-                      "leave them out, or --target sagemaker or ec2-fleet");
+    if (options.openzfs) {
+        return refuse(r, "--openzfs is not for PCS",
+                      "its nodes mount what their image or launch template mounts",
+                      "leave it out, or --target ec2-fleet");
     }
     return std::nullopt;
 }
@@ -244,10 +245,7 @@ void add_requests(Directory& out, const Recipe& r, const SlurmJob& job, const Ec
     add("ec2.authorize-security-group-ingress.json", self_rule());
     add("ec2.authorize-security-group-egress.json", self_rule());
     if (run.own_placement) add("ec2.create-placement-group.json", placement_group(r, run));
-    if (r.purchase == Purchase::capacity_block) {
-        add("ec2.describe-capacity-block-offerings.json", block_offerings(r, r.nodes));
-        add("ec2.purchase-capacity-block.json", purchase_block(r, run));
-    }
+    add_block_purchase(out, r, job.name, r.nodes);
 }
 
 std::vector<std::string> start_commands(const Directory& d, const Recipe& r, const SlurmJob& job,
@@ -260,11 +258,11 @@ std::vector<std::string> start_commands(const Directory& d, const Recipe& r, con
     for (const char* path :
          {"iam/iam.create-instance-profile.json", "iam/iam.add-role-to-instance-profile.json",
           "ec2.create-security-group.json", "ec2.authorize-security-group-ingress.json",
-          "ec2.authorize-security-group-egress.json", "ec2.create-placement-group.json",
-          "ec2.describe-capacity-block-offerings.json", "ec2.purchase-capacity-block.json",
-          "ec2.create-launch-template.json"}) {
+          "ec2.authorize-security-group-egress.json", "ec2.create-placement-group.json"}) {
         if (const File* f = d.find(path)) c.push_back(send_request(r, *f));
     }
+    for (std::string& line : block_commands(d, r)) c.push_back(std::move(line));
+    c.push_back(send_request(r, *d.find("ec2.create-launch-template.json")));
     c.push_back(
         "aws s3 sync --exclude 'ec2.*' --exclude 'pcs.*' --exclude 'iam/*' "
         "--exclude 'storage/*' . " +
@@ -278,21 +276,42 @@ std::vector<std::string> start_commands(const Directory& d, const Recipe& r, con
                              "pcs.create-compute-node-group.nodes.json", "pcs.create-queue.json"}) {
         c.push_back(send_request(r, *d.find(path)));
     }
-    c.push_back(fmt::format("# on the login node: cd {} && sbatch job.sbatch", kRunDirectory));
+    c.push_back(fmt::format(
+        "# on the login node (aws ssm start-session): cd {} && sbatch job.sbatch", kRunDirectory));
     return c;
 }
 
+/// PCS has no waiters: what still holds something cannot be deleted.
+std::string until_none(const std::string& of, std::string_view what) {
+    const std::string key = what == "queues" ? "queues" : "computeNodeGroups";
+    return fmt::format(
+        "until [ \"$(aws pcs list-{}{} --query 'length({})' --output text)\" = 0 ]; do sleep 30; "
+        "done",
+        what, of, key);
+}
+
 std::vector<std::string> tear_down(const Directory& d, const Recipe& r, const SlurmJob& job,
-                                   const Addresses& at) {
+                                   const Ec2Run& run) {
     const std::string of =
         fmt::format(" --region {} --cluster-identifier {}", shell_word(r.region), job.name);
-    std::vector<std::string> c = {std::string("aws pcs delete-queue") + of +
-                                  " --queue-identifier " + kSlurmPartition};
+    std::vector<std::string> c = {
+        std::string("aws pcs delete-queue") + of + " --queue-identifier " + kSlurmPartition,
+        until_none(of, "queues")};
     for (const char* name : {kNodeGroup, kLoginGroup}) {
         c.push_back("aws pcs delete-compute-node-group" + of + " --compute-node-group-identifier " +
                     name);
     }
+    c.push_back(until_none(of, "compute-node-groups"));
     c.push_back("aws pcs delete-cluster" + of);
+    c.push_back("while aws pcs get-cluster" + of + " >/dev/null 2>&1; do sleep 30; done");
+    const std::string region = " --region " + shell_word(r.region);
+    c.push_back("aws ec2 delete-launch-template" + region + " --launch-template-name " +
+                template_name(run, fleets_of(r).front()));
+    if (run.own_placement)
+        c.push_back("aws ec2 delete-placement-group" + region + " --group-name " +
+                    placement_name(run));
+    c.push_back(
+        fmt::format("aws ec2 delete-security-group{} --group-id {}", region, kSecurityGroup.value));
     c.push_back(
         fmt::format("aws iam remove-role-from-instance-profile --instance-profile-name {} "
                     "--role-name {}",
@@ -301,7 +320,8 @@ std::vector<std::string> tear_down(const Directory& d, const Recipe& r, const Sl
                 profile_name(job.name));
     c.push_back(fmt::format("aws iam delete-role-policy --role-name {} --policy-name pcs",
                             run_role_name(job.name)));
-    for (std::string& line : storage_tear_down(d, r, at, job.name)) c.push_back(std::move(line));
+    for (std::string& line : storage_tear_down(d, r, run.at, job.name, Target::pcs))
+        c.push_back(std::move(line));
     return c;
 }
 
@@ -321,7 +341,7 @@ Result<Directory> render_pcs(const Recipe& r, const Options& options) {
     for (File& f : job->files) d.add(std::move(f));
     d.add({"node-setup.sh", setup_script(r, *at), true});
     add_requests(d, r, *job, run);
-    add_storage(d, r, *at, job->name, false);
+    add_storage(d, r, *at, job->name, {});
     add_iam(d, r, Target::pcs, *at, job->name);
     add_profile(d, r, *job);
     std::vector<std::string> notes = slurm_notes(r, *job);
@@ -332,11 +352,13 @@ Result<Directory> render_pcs(const Recipe& r, const Options& options) {
         fmt::format("Nodes share no files: `node-setup.sh` brings this directory from "
                     "S3 to `{}`, where the log lies on the job's first node.",
                     kRunDirectory));
+    notes.push_back(kReachNodes);
+    for (std::string& note : storage_notes(r)) notes.push_back(std::move(note));
     add_readme(d, r,
                {.target = Target::pcs,
                 .tool = "AWS Parallel Computing Service",
                 .start = start_commands(d, r, *job, *at),
-                .tear_down = tear_down(d, r, *job, *at),
+                .tear_down = tear_down(d, r, *job, run),
                 .notes = std::move(notes),
                 .more_per_hour = "the login node (" + r.head_node +
                                  "), and PCS's own fee for controller and nodes, which the plan "

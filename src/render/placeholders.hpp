@@ -35,6 +35,12 @@ inline constexpr Placeholder kDataBucket = {"fill-in-data-bucket", "S3 bucket of
                                             "aws s3api list-buckets"};
 inline constexpr Placeholder kAccount = {"123456789012", "your AWS account id",
                                          "aws sts get-caller-identity"};
+inline constexpr Placeholder kImageTag = {"fill-in-tag", "tag of your image in that repository",
+                                          "aws ecr list-images"};
+inline constexpr Placeholder kOwnImage = {"fill-in-image", "repository of your image",
+                                          "aws ecr describe-repositories"};
+inline constexpr Placeholder kModelConfig = {
+    "fill-in/config.json", "the model's config.json, where the nodes see it", "ls"};
 inline constexpr Placeholder kVpc = {"vpc-0000000000000000e", "VPC of the subnets",
                                      "aws ec2 describe-vpcs"};
 inline constexpr Placeholder kRouteTable = {
@@ -77,28 +83,12 @@ inline constexpr Placeholder kLifecycle = {"s3://sagemaker-fill-in-lifecycle",
                                            "S3 bucket of HyperPod's lifecycle scripts",
                                            "aws s3api list-buckets"};
 
-inline constexpr std::array kPlaceholders = {&kLaunchTemplate,
-                                             &kComputeNodeGroup,
-                                             &kPublicSubnet,
-                                             &kPrivateSubnet,
-                                             &kKeyName,
-                                             &kReservation,
-                                             &kSecurityGroup,
-                                             &kCheckpointBucket,
-                                             &kDataBucket,
-                                             &kAccount,
-                                             &kVpc,
-                                             &kRouteTable,
-                                             &kFileSystem,
-                                             &kMountName,
-                                             &kHomeFileSystem,
-                                             &kImage,
-                                             &kOffering,
-                                             &kTrainingPlan,
-                                             &kPlanOffering,
-                                             &kCluster,
-                                             &kNodeRole,
-                                             &kHyperPodRole,
-                                             &kLifecycle};
+inline constexpr std::array kPlaceholders = {
+    &kLaunchTemplate, &kComputeNodeGroup, &kPublicSubnet,     &kPrivateSubnet, &kKeyName,
+    &kReservation,    &kSecurityGroup,    &kCheckpointBucket, &kDataBucket,    &kAccount,
+    &kImageTag,       &kOwnImage,         &kModelConfig,      &kVpc,           &kRouteTable,
+    &kFileSystem,     &kMountName,        &kHomeFileSystem,   &kImage,         &kOffering,
+    &kTrainingPlan,   &kPlanOffering,     &kCluster,          &kNodeRole,      &kHyperPodRole,
+    &kLifecycle};
 
 }  // namespace trainyard::render

@@ -26,9 +26,19 @@ std::string fill_in(const Directory& d) {
         rows += fmt::format("| `{}` | {} | {} | `{}` |\n", p->value, p->meaning, files, p->how);
     }
     if (rows.empty()) return "";
+    // No value to replace, but nothing runs without it.
+    const bool slurm = d.find("job.env") != nullptr;
+    const std::string yours =
+        slurm
+            ? "| `prepare` | what makes the program's environment: PyTorch, the program | "
+              "`job.env` "
+              "| |\n| `EXTRA_ARGUMENTS` | the program's arguments that no plan decides | `job.env` "
+              "| |\n"
+            : "";
     return "## Fill in\n\nThese values are well-formed and no one's; replace each before you "
-           "start.\n\n| value | stands for | in | find yours |\n|---|---|---|---|\n" +
-           rows + "\n";
+           "start, here too:\n`grep -rlF OLD . | xargs sed -i 's|OLD|NEW|g'`\n\n"
+           "| value | stands for | in | find yours |\n|---|---|---|---|\n" +
+           rows + yours + "\n";
 }
 
 std::string commands(std::string_view title, const std::vector<std::string>& lines) {
@@ -38,16 +48,34 @@ std::string commands(std::string_view title, const std::vector<std::string>& lin
     return s + "```\n\n";
 }
 
+/// What the whole run costs, line by line, as the plan has counted it.
+std::string bill(const Recipe& r) {
+    if (r.bill.empty()) return "";
+    std::string s = "\n| of it, with " + markdown_text(r.service) + " | | |\n|---|---|---:|\n";
+    for (const BillItem& item : r.bill)
+        s += fmt::format("| {} | {} | {} |\n", markdown_text(item.name), markdown_text(item.detail),
+                         format_usd_cents(item.amount));
+    return s;
+}
+
 std::string cost(const Recipe& r, const ReadmeParts& parts) {
-    std::string s = fmt::format(
-        "## Cost\n\n{} x {} at {}/h = **{}/h** while it runs, {} in {}, price of {}\n({}).",
-        r.nodes, r.instance.type, format_usd_cents(r.rate * kHour),
-        format_usd_cents(r.cluster_rate() * kHour), to_string(r.purchase), r.region,
-        markdown_text(r.rate_source.as_of), markdown_text(r.rate_source.source));
+    const bool block = r.purchase == Purchase::capacity_block && r.block_days;
+    std::string s =
+        fmt::format("## Cost\n\n{} x {} at {}/h = **{}/h**{}, {} in {}, price of {}\n({}).",
+                    r.nodes, r.instance.type, format_usd_cents(r.rate * kHour),
+                    format_usd_cents(r.cluster_rate() * kHour), block ? "" : " while it runs",
+                    to_string(r.purchase), r.region, markdown_text(r.rate_source.as_of),
+                    markdown_text(r.rate_source.source));
+    if (block) {
+        s += fmt::format("\n**{}** of it is due when the block is bought: {} days, used or not.",
+                         format_usd(r.cluster_rate() * (*r.block_days * kDay)), *r.block_days);
+    }
     if (!parts.more_per_hour.empty()) s += "\nBeside it: " + parts.more_per_hour + ".";
-    return s + fmt::format("\nThe plan expects {} ({} to {}) and {} in all.\n\n",
-                           format_duration(r.wall.expected), format_duration(r.wall.low),
-                           format_duration(r.wall.high), format_usd(r.expected_cost));
+    return s +
+           fmt::format("\nThe plan expects {} ({} to {}) and {} in all.\n",
+                       format_duration(r.wall.expected), format_duration(r.wall.low),
+                       format_duration(r.wall.high), format_usd(r.expected_cost)) +
+           bill(r) + "\n";
 }
 
 std::string hashes(const Directory& d, const Recipe& r) {
@@ -73,6 +101,8 @@ void add_readme(Directory& directory, const Recipe& r, const ReadmeParts& parts)
     s += commands("Tear down", parts.tear_down);
     if (!parts.notes.empty()) s += "## Notes\n\n";
     for (const std::string& note : parts.notes) s += "- " + note + "\n";
+    if (directory.find("iam/policy-read-only.json") != nullptr)
+        s += "- `iam/policy-read-only.json` is for whoever only watches.\n";
     while (s.ends_with("\n\n")) s.pop_back();
     directory.add({"README.md", std::move(s)});
 }

@@ -23,6 +23,7 @@ constexpr doc::NumberRange kNotNegative{.min = 0, .max = 1e18};
 constexpr doc::IntegerRange kDegree{.min = 1, .max = 1 << 20};
 constexpr doc::IntegerRange kSize{.min = 0, .max = 1 << 30};
 constexpr std::size_t kLongestName = 200;
+constexpr std::size_t kMostItems = 40;
 
 Diagnostic mistake(const Node& at, std::string what, std::string why = {}, std::string fix = {}) {
     return {
@@ -187,6 +188,7 @@ class Reading {
         recipe.training = read_training(map_of(node, "training", out_), out_);
         offer(map_of(node, "offer", out_), recipe);
         head_node(node, recipe);
+        bill(node, recipe);
         if (out_.empty()) check_devices(node, recipe);
     }
 
@@ -271,6 +273,19 @@ class Reading {
             } else {
                 out_.push_back(mistake(*type, "instance: the head node's type is unknown"));
             }
+        }
+    }
+
+    void bill(const Node& chosen, Recipe& recipe) {
+        recipe.control_plane = catalog_.service("eks.control_plane.hour", recipe.region);
+        const Node* bill = chosen.find("bill");
+        const Node* items = bill == nullptr ? nullptr : bill->find("items");
+        if (items == nullptr) return;
+        for (const Node& item : items->items()) {
+            if (recipe.bill.size() == kMostItems) return;
+            MapReader r(item, out_);
+            recipe.bill.push_back({r.string("name"), r.optional_string("detail").value_or(""),
+                                   number(r, "amount_usd", out_, item) * kUsd});
         }
     }
 

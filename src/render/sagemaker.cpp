@@ -224,6 +224,7 @@ std::vector<std::string> notes(const Recipe& r, const SageMakerJob& job, const L
     n.push_back(
         "SageMaker copies `/opt/ml/checkpoints` to S3 file by file, without order: a "
         "checkpoint counts when its last file is there.");
+    for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
     n.insert(n.end(), launch.expects.begin(), launch.expects.end());
     return n;
 }
@@ -254,7 +255,7 @@ std::vector<std::string> tear_down_commands(const Directory& out, const Recipe& 
         c.push_back("aws sagemaker stop-training-job --region " + shell_word(r.region) +
                     " --training-job-name " + shell_word(part_name(job, part)));
     }
-    const auto rest = storage_tear_down(out, r, job.at, job.name);
+    const auto rest = storage_tear_down(out, r, job.at, job.name, Target::sagemaker);
     c.insert(c.end(), rest.begin(), rest.end());
     return c;
 }
@@ -282,7 +283,7 @@ Result<Directory> render_sagemaker(const Recipe& r, const Options& options) {
         file.path = "code/" + file.path;
         out.add(std::move(file));
     }
-    add_storage(out, r, job->at, job->name, false);
+    add_storage(out, r, job->at, job->name, {.in_vpc = r.data_place == DataPlace::lustre});
     add_iam(out, r, Target::sagemaker, job->at, job->name);
     ReadmeParts readme;
     readme.target = Target::sagemaker;

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "ec2_requests.hpp"
 #include "iam.hpp"
 #include "kubernetes_scripts.hpp"
 #include "launch.hpp"
@@ -66,10 +67,6 @@ std::optional<Error> refuse_plan(const Recipe& r, const Options& options) {
                       "its storage is buckets and its own volumes",
                       "--target eks or parallelcluster");
     }
-    if (options.training_plan) {
-        return refuse(r, "--training-plan is for SageMaker", "EC2 sells Capacity Blocks instead",
-                      "--target sagemaker, or leave out --training-plan");
-    }
     return std::nullopt;
 }
 
@@ -111,11 +108,16 @@ std::string task(const Recipe& r, const std::string& name, const Addresses& at,
     return s;
 }
 
-/// What a task cannot say; nothing where the defaults are right.
-std::optional<std::string> config(const Recipe& r) {
+/// What a task cannot say.
+std::string config(const Recipe& r, const std::string& name) {
     const bool block = r.purchase == Purchase::capacity_block;
-    if (!block && !r.uses_efa()) return std::nullopt;
+    Node role = Node::map();
+    role.set(name + "*", run_role_name(name));
+    Node roles = Node::list();
+    roles.append(std::move(role));
     Node aws = Node::map();
+    aws.set("#role", "by default SkyPilot copies your own credentials to the nodes");
+    aws.set("remote_identity", std::move(roles));
     if (r.uses_efa()) {
         aws.set("#efa", "a node with a public address gets one EFA interface alone");
         aws.set("use_internal_ips", true);
@@ -133,9 +135,12 @@ std::optional<std::string> config(const Recipe& r) {
 std::vector<std::string> start(const Directory& out, const Recipe& r, const std::string& name) {
     std::vector<std::string> c = storage_commands(out, r, name);
     c.push_back("pip install 'skypilot[aws]==" + version("skypilot").value + "'");
-    const std::string file = out.find("sky-config.yaml") != nullptr
-                                 ? " --config sky-config.yaml task.yaml"
-                                 : " task.yaml";
+    for (const char* path :
+         {"iam/iam.create-instance-profile.json", "iam/iam.add-role-to-instance-profile.json"})
+        c.push_back(send_request(r, *out.find(path)));
+    for (std::string& line : block_commands(out, r)) c.push_back(std::move(line));
+    c.push_back("# put your program into code/, then");
+    const std::string file = " --config sky-config.yaml task.yaml";
     c.push_back(r.purchase == Purchase::spot
                     ? "sky jobs launch -n " + name + file + "   # starts again after interruptions"
                     : "sky launch -c " + name + " --down" + file);
@@ -158,7 +163,7 @@ Result<Directory> render_skypilot(const Recipe& r, const Options& options) {
     if (!launch) return launch.error();
     Directory out;
     out.add({"task.yaml", task(r, *name, *at, *launch, framework)});
-    if (auto c = config(r)) out.add({"sky-config.yaml", *std::move(c)});
+    out.add({"sky-config.yaml", config(r, *name)});
     const std::string script = pod_script({.stages_data = true,
                                            .shares_files = false,
                                            .resumes = r.resume != workload::Resume::none,
@@ -170,15 +175,23 @@ Result<Directory> render_skypilot(const Recipe& r, const Options& options) {
         f.path = "code/" + f.path;
         out.add(std::move(f));
     }
-    add_storage(out, r, *at, *name, false);
+    add_block_purchase(out, r, *name, r.nodes);
+    add_storage(out, r, *at, *name, {});
     add_iam(out, r, Target::skypilot, *at, *name);
+    add_instance_profile(out, r, *name);
     std::vector<std::string> down = {
         (r.purchase == Purchase::spot ? "sky jobs cancel -n " : "sky down ") + *name};
-    const auto rest = storage_tear_down(out, r, *at, *name);
+    const std::string role = run_role_name(*name);
+    down.push_back("aws iam remove-role-from-instance-profile --instance-profile-name " + role +
+                   " --role-name " + role);
+    down.push_back("aws iam delete-instance-profile --instance-profile-name " + role);
+    const auto rest = storage_tear_down(out, r, *at, *name, Target::skypilot);
     down.insert(down.end(), rest.begin(), rest.end());
-    std::vector<std::string> notes = {
-        "SkyPilot starts nodes with a role of its own, or one that you name "
-        "(`aws.remote_identity`): attach `iam/policy-run.json` to it."};
+    std::vector<std::string> notes = storage_notes(r);
+    if (r.uses_efa())
+        notes.push_back(
+            "The nodes have private addresses alone: SkyPilot must run where it reaches them, or "
+            "through `aws.ssh_proxy_command`, and their subnet needs NAT.");
     notes.insert(notes.end(), launch->expects.begin(), launch->expects.end());
     add_readme(out, r,
                {.target = Target::skypilot,

@@ -1,5 +1,7 @@
 #include <gtest/gtest.h>
 
+#include "iam.hpp"
+
 #include "test_recipe.hpp"
 #include "trainyard/doc/node.hpp"
 #include "trainyard/render/target.hpp"
@@ -40,9 +42,17 @@ TEST(SkyPilot, ACapacityBlockIsNamedInTheConfiguration) {
     const auto& ids = config.find("aws")->find("specific_reservations")->items();
     ASSERT_EQ(ids.size(), 1U);
     EXPECT_TRUE(ids[0].text().starts_with("cr-"));
-    const auto plain = render(Target::skypilot, test_recipe("p5.48xlarge", 1, Purchase::spot), {});
-    ASSERT_TRUE(plain.has_value());
-    EXPECT_EQ(plain->find("sky-config.yaml"), nullptr);
+    const Node plain = file(test_recipe("p5.48xlarge", 1, Purchase::spot), "sky-config.yaml");
+    EXPECT_EQ(plain.find("aws")->find("specific_reservations"), nullptr);
+}
+
+// Without it the nodes get a copy of the user's own credentials.
+TEST(SkyPilot, NodesHaveTheRunsRole) {
+    const Node config = file(test_recipe("p5.48xlarge", 1, Purchase::spot), "sky-config.yaml");
+    const auto& roles = config.find("aws")->find("remote_identity")->items();
+    ASSERT_EQ(roles.size(), 1U);
+    ASSERT_NE(roles[0].find("a-run*"), nullptr);
+    EXPECT_EQ(roles[0].find("a-run*")->text(), run_role_name("a-run"));
 }
 
 TEST(SkyPilot, AnAddressStaysOneString) {

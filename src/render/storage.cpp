@@ -176,12 +176,10 @@ void add_request(Directory& out, const char* name, const Node& body) {
     out.add({std::string("storage/") + name + ".json", write_json(body)});
 }
 
-void add_bucket(Directory& out, const Recipe& r, const Addresses& at, std::string_view job) {
+void add_bucket(Directory& out, const Recipe& r, const Addresses& at) {
     add_request(out, "s3.create-bucket", bucket(r, at));
     add_request(out, "s3.put-public-access-block", block_public_access(at));
     add_request(out, "s3.put-bucket-lifecycle-configuration", lifecycle(r, at));
-    add_request(out, "ec2.create-vpc-endpoint.s3", gateway_endpoint(r, job));
-    add_request(out, "ecr.create-pull-through-cache-rule", pull_through());
 }
 
 void add_lustre(Directory& out, const Recipe& r, const Addresses& at, std::string_view job) {
@@ -190,42 +188,6 @@ void add_lustre(Directory& out, const Recipe& r, const Addresses& at, std::strin
                 association(r, job, at.data, "/data", true));
     add_request(out, "fsx.create-data-repository-association.checkpoints",
                 association(r, job, at.checkpoint, "/checkpoints", false));
-}
-
-/// The job's name and addresses as the target's files have them: each service cuts long names at
-/// another length. Where none is found the checkpoints' prefix stays empty.
-std::optional<std::pair<std::string, Addresses>> written_addresses(const Directory& out,
-                                                                   const Recipe& r,
-                                                                   const Options& options) {
-    std::optional<std::pair<std::string, Addresses>> found;
-    for (const std::size_t longest : {63UL, 60UL, 40UL, 25UL}) {
-        const NameRule rule = {"a job name", longest, true, ""};
-        const std::string job = options.job_name.value_or(legal_name(rule, r.name));
-        auto at = run_addresses(options, job);
-        if (!at) return std::nullopt;
-        const std::string place = at->checkpoint.text();
-        const bool known =
-            std::any_of(out.files().begin(), out.files().end(), [&place](const File& f) {
-                return f.content.find(place) != std::string::npos ||
-                       f.content.find(shell_word(place)) != std::string::npos;
-            });
-        if (!known) at->checkpoint.prefix.clear();
-        found = {job, *std::move(at)};
-        if (known) break;
-    }
-    return found;
-}
-
-/// The placeholders of the requests in storage/, one a line.
-std::string fill_in(const Directory& out) {
-    std::string lines;
-    for (const Placeholder* p : kPlaceholders) {
-        const bool used = std::any_of(out.files().begin(), out.files().end(), [p](const File& f) {
-            return f.path.starts_with("storage/") && f.content.find(p->value) != std::string::npos;
-        });
-        if (used) lines += fmt::format("- `{}`: {} (`{}`)\n", p->value, p->meaning, p->how);
-    }
-    return lines;
 }
 
 /// In the order of creation: what others refer to comes first.
@@ -301,29 +263,12 @@ LustreSize lustre_size(const Recipe& r) {
 }
 
 void add_storage(Directory& out, const Recipe& r, const Addresses& at, std::string_view job,
-                 bool openzfs) {
-    add_bucket(out, r, at, job);
-    if (r.data_place == DataPlace::lustre) add_lustre(out, r, at, job);
-    if (openzfs) add_request(out, "fsx.create-file-system.openzfs", openzfs_request(r, job));
-}
-
-void add_storage_folder(Directory& out, const Recipe& r, const Options& options, Target target) {
-    const auto found = written_addresses(out, r, options);
-    if (!found) return;  // the target has refused it already
-    const auto& [job, at] = *found;
-    add_bucket(out, r, at, job);
-    if (r.data_place == DataPlace::lustre && target != Target::parallelcluster)
-        add_lustre(out, r, at, job);
-    const bool known = !at.checkpoint.prefix.empty();
-    std::string s = "# Storage of the run\n\nPlan: sha256 `" + r.plan_hash +
-                    "`. Requests for what the run needs beside its machines; leave out what you "
-                    "have. Fill in:\n\n" +
-                    fill_in(out) + "\nRun them in the directory above:\n\n```sh\n";
-    for (const std::string& line : requests_of(out, r)) s += line + "\n";
-    s += "```\n\nThe bucket drops parts of broken uploads";
-    s += known ? fmt::format(", and checkpoints after {:.0f} days.\n", checkpoint_days(r))
-               : std::string(".\n");
-    out.add({"storage/README.md", std::move(s)});
+                 const StorageWish& wish) {
+    add_bucket(out, r, at);
+    if (wish.in_vpc) add_request(out, "ec2.create-vpc-endpoint.s3", gateway_endpoint(r, job));
+    add_request(out, "ecr.create-pull-through-cache-rule", pull_through());
+    if (wish.lustre && r.data_place == DataPlace::lustre) add_lustre(out, r, at, job);
+    if (wish.openzfs) add_request(out, "fsx.create-file-system.openzfs", openzfs_request(r, job));
 }
 
 std::string send_request(const Recipe& r, const File& request) {
@@ -338,36 +283,75 @@ std::string send_request(const Recipe& r, const File& request) {
 
 std::vector<std::string> storage_commands(const Directory& out, const Recipe& r,
                                           std::string_view job) {
-    std::vector<std::string> commands = {
-        send_request(r, *out.find("iam/iam.create-role.json")),
-        fmt::format("aws iam put-role-policy --role-name {} --policy-name run --policy-document "
-                    "file://iam/policy-run.json",
-                    run_role_name(job))};
+    std::vector<std::string> commands;
+    if (const File* role = out.find("iam/iam.create-role.json")) {
+        commands.push_back(send_request(r, *role));
+        commands.push_back(
+            fmt::format("aws iam put-role-policy --role-name {} --policy-name run "
+                        "--policy-document file://iam/policy-run.json",
+                        run_role_name(job)));
+    }
     const auto requests = requests_of(out, r);
     commands.insert(commands.end(), requests.begin(), requests.end());
     return commands;
 }
 
+bool takes_code(Target target, const Recipe& r) {
+    return target == Target::ec2_fleet || target == Target::pcs || target == Target::sagemaker ||
+           (target == Target::parallelcluster && r.is_trainium());
+}
+
+bool writes_output(Target target) { return target == Target::sagemaker; }
+
 std::vector<std::string> storage_tear_down(const Directory& out, const Recipe& r,
-                                           const Addresses& at, std::string_view job) {
+                                           const Addresses& at, std::string_view job,
+                                           Target target) {
     std::vector<std::string> commands;
+    const std::string region = " --region " + shell_word(r.region);
     const std::pair<std::string, std::string_view> systems[] = {{"lustre", kFileSystem.value},
                                                                 {"openzfs", kHomeFileSystem.value}};
     for (const auto& [kind, id] : systems) {
         if (out.find("storage/fsx.create-file-system." + kind + ".json") != nullptr) {
             commands.push_back(
-                fmt::format("aws fsx delete-file-system --region {} "
-                            "--file-system-id {}",
-                            shell_word(r.region), id));
+                fmt::format("aws fsx delete-file-system{} --file-system-id {}", region, id));
         }
     }
-    commands.push_back("# only when nobody needs the checkpoints and the output any more:");
-    for (const S3Address* a : {&at.checkpoint, &at.output, &at.code})
+    if (out.find("iam/iam.create-role.json") != nullptr) {
+        const std::string role = run_role_name(job);
+        commands.push_back("aws iam delete-role-policy --role-name " + role + " --policy-name run");
+        commands.push_back("aws iam delete-role --role-name " + role);
+    }
+    if (out.find("storage/ec2.create-vpc-endpoint.s3.json") != nullptr) {
+        commands.push_back("# free, and perhaps in use by others by now:");
+        commands.push_back(
+            fmt::format("aws ec2 delete-vpc-endpoints{0} --vpc-endpoint-ids $(aws ec2 "
+                        "describe-vpc-endpoints{0} --filters Name=tag:trainyard-run,Values={1} "
+                        "--query 'VpcEndpoints[].VpcEndpointId' --output text)",
+                        region, job));
+    }
+    commands.push_back("aws ecr delete-pull-through-cache-rule" + region +
+                       " --ecr-repository-prefix ecr-public");
+    commands.push_back("# only when the model lies elsewhere and nobody needs these any more:");
+    std::vector<const S3Address*> places = {&at.checkpoint};
+    if (writes_output(target)) places.push_back(&at.output);
+    if (takes_code(target, r)) places.push_back(&at.code);
+    for (const S3Address* a : places)
         commands.push_back("aws s3 rm --recursive " + shell_word(folder(*a)));
-    commands.push_back(fmt::format("aws iam delete-role-policy --role-name {} --policy-name run",
-                                   run_role_name(job)));
-    commands.push_back("aws iam delete-role --role-name " + run_role_name(job));
+    commands.push_back("aws s3api delete-bucket" + region + " --bucket " +
+                       shell_word(at.checkpoint.bucket) + "   # if it was made for this run");
     return commands;
+}
+
+std::vector<std::string> storage_notes(const Recipe& r) {
+    return {
+        fmt::format(
+            "**The bucket deletes by itself** what lies under the run's checkpoint prefix {:.0f} "
+            "days after it was written, the last checkpoint included: copy the trained model "
+            "elsewhere before that, or leave out the rule `expire-checkpoints`. Parts of broken "
+            "uploads go after {:.0f} days.",
+            checkpoint_days(r), limit("s3.abort_multipart")),
+        "Leave out of `storage/` what you have: the bucket, the endpoint (free, and without it "
+        "S3 traffic pays for NAT), the image cache (only for images of public.ecr.aws)."};
 }
 
 }  // namespace trainyard::render

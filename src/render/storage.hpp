@@ -42,20 +42,28 @@ struct LustreSize {
 };
 LustreSize lustre_size(const Recipe& recipe);
 
+/// What of it a target asks for.
+struct StorageWish {
+    bool lustre = true;  ///< the file system, where the plan reads from one
+    bool openzfs = false;
+    bool in_vpc = true;  ///< the machines are in a VPC of the user's: they reach S3 by an endpoint
+};
 /// storage/*.json for what the plan needs.
 void add_storage(Directory& out, const Recipe& recipe, const Addresses& at, std::string_view job,
-                 bool openzfs);
-/// storage/ with a README of its own, for a target that writes none itself: bucket, endpoint and
-/// image cache, and Lustre unless the target's own tool makes it.
-void add_storage_folder(Directory& out, const Recipe& recipe, const Options& options,
-                        Target target);
+                 const StorageWish& wish);
 /// "aws ec2 create-fleet --region … --cli-input-json file://…" of a file that is named as above.
 std::string send_request(const Recipe& recipe, const File& request);
-/// For the README: shell commands that send those requests and make the role, in order, and those
-/// that take all of it away again.
+/// For the README: shell commands that send those requests and make the role, if there is one, in
+/// order, and those that take all of it away again.
 std::vector<std::string> storage_commands(const Directory& out, const Recipe& recipe,
                                           std::string_view job);
 std::vector<std::string> storage_tear_down(const Directory& out, const Recipe& recipe,
-                                           const Addresses& at, std::string_view job);
+                                           const Addresses& at, std::string_view job,
+                                           Target target);
+/// For the README: what the bucket deletes by itself, and what may be left out.
+std::vector<std::string> storage_notes(const Recipe& recipe);
+/// Whether the run reads its program from S3, and whether it writes its output there.
+bool takes_code(Target target, const Recipe& recipe);
+bool writes_output(Target target);
 
 }  // namespace trainyard::render

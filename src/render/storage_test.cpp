@@ -46,7 +46,7 @@ TEST(Storage, LustreIsLinkedToTheDataAndTheCheckpoints) {
     const auto at = run_addresses({.checkpoint = "s3://bucket/run"}, "run");
     ASSERT_TRUE(at.has_value());
     Directory d;
-    add_storage(d, r, *at, "run", false);
+    add_storage(d, r, *at, "run", {});
     const Node fs = body(d, "storage/fsx.create-file-system.lustre.json");
     EXPECT_EQ(fs.find("StorageCapacity")->as_integer(), 38400);
     EXPECT_TRUE(fs.find("LustreConfiguration")->find("EfaEnabled")->as_bool());
@@ -62,7 +62,7 @@ TEST(Storage, LustreIsLinkedToTheDataAndTheCheckpoints) {
 TEST(Storage, NoFileSystemThatThePlanDoesNotNeed) {
     const Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
     Directory d;
-    add_storage(d, r, *run_addresses({}, "run"), "run", false);
+    add_storage(d, r, *run_addresses({}, "run"), "run", {});
     for (const File& f : d.files()) EXPECT_EQ(f.path.find("fsx"), std::string::npos) << f.path;
 }
 
@@ -70,7 +70,7 @@ TEST(Storage, CheckpointsOutliveTheSlowEndOfTheRun) {
     Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
     r.wall.high = 10.5 * kDay;
     Directory d;
-    add_storage(d, r, *run_addresses({.checkpoint = "s3://bucket/ck"}, "run"), "run", false);
+    add_storage(d, r, *run_addresses({.checkpoint = "s3://bucket/ck"}, "run"), "run", {});
     const Node b = body(d, "storage/s3.put-bucket-lifecycle-configuration.json");
     const auto& rules = b.find("LifecycleConfiguration")->find("Rules")->items();
     ASSERT_EQ(rules.size(), 2U);
@@ -84,12 +84,12 @@ TEST(Storage, CheckpointsOutliveTheSlowEndOfTheRun) {
 TEST(Storage, OnlyUsEast1HasNoLocation) {
     Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
     Directory east;
-    add_storage(east, r, *run_addresses({}, "run"), "run", false);
+    add_storage(east, r, *run_addresses({}, "run"), "run", {});
     EXPECT_EQ(body(east, "storage/s3.create-bucket.json").find("CreateBucketConfiguration"),
               nullptr);
     r.region = "eu-west-1";
     Directory west;
-    add_storage(west, r, *run_addresses({}, "run"), "run", false);
+    add_storage(west, r, *run_addresses({}, "run"), "run", {});
     EXPECT_NE(body(west, "storage/s3.create-bucket.json").find("CreateBucketConfiguration"),
               nullptr);
 }
@@ -105,6 +105,53 @@ TEST(Storage, EveryTargetHasItsRequests) {
         // ParallelCluster makes the file system of its own cluster.yaml.
         const bool own = t.target == Target::parallelcluster;
         EXPECT_EQ(d->find("storage/fsx.create-file-system.lustre.json") == nullptr, own) << t.name;
+    }
+}
+
+TEST(Storage, WhatARunMadeIsTakenAway) {
+    Recipe r = test_recipe("p5.48xlarge", 4, Purchase::capacity_block);
+    r.block_days = 7;
+    r.head_node = "c7i.2xlarge";
+    const std::string fee = "is due when the block is bought";
+    for (const TargetInfo& t : targets()) {
+        const auto d = render(t.target, r, {});
+        if (!d) continue;
+        const std::string& readme = d->find("README.md")->content;
+        const std::string down = readme.substr(readme.find("## Tear down"));
+        // Each request that makes something has its deletion, and the bucket's rule is announced.
+        for (const auto& [made, deleted] :
+             {std::pair{"iam/iam.create-role.json", "delete-role "},
+              {"iam/iam.create-instance-profile.json", "delete-instance-profile"},
+              {"ec2.create-launch-template.json", "delete-launch-template"},
+              {"ec2.create-security-group.json", "delete-security-group"},
+              {"storage/ec2.create-vpc-endpoint.s3.json", "delete-vpc-endpoints"},
+              {"storage/s3.create-bucket.json", "delete-bucket"},
+              {"pcs.create-cluster.json", "pcs delete-cluster"}}) {
+            if (d->find(made) == nullptr) continue;
+            EXPECT_NE(down.find(deleted), std::string::npos) << t.name << " " << made;
+        }
+        EXPECT_NE(readme.find("deletes by itself"), std::string::npos) << t.name;
+        // 4 nodes x $10/h x 7 days
+        EXPECT_NE(readme.find("**$6,720.00** of it " + fee), std::string::npos) << t.name;
+        EXPECT_NE(d->find("ec2.purchase-capacity-block.json"), nullptr) << t.name;
+    }
+}
+
+TEST(Storage, OnlyMachinesInAVpcOfTheUsersNeedAnEndpoint) {
+    const Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
+    const auto sagemaker = render(Target::sagemaker, r, {});
+    ASSERT_TRUE(sagemaker.has_value());
+    EXPECT_EQ(sagemaker->find("storage/ec2.create-vpc-endpoint.s3.json"), nullptr);
+    const auto eks = render(Target::eks, r, {});
+    ASSERT_TRUE(eks.has_value());
+    EXPECT_NE(eks->find("storage/ec2.create-vpc-endpoint.s3.json"), nullptr);
+}
+
+TEST(Storage, ATrainingPlanIsRefusedEverywhereElse) {
+    const Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
+    for (const TargetInfo& t : targets()) {
+        const auto d = render(t.target, r, {.training_plan = true});
+        EXPECT_FALSE(d.has_value()) << t.name;
     }
 }
 

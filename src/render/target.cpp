@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "render_target.hpp"
-#include "storage.hpp"
 #include "trainyard/base/contract.hpp"
 
 namespace trainyard::render {
@@ -47,10 +46,12 @@ Result<Directory> write_for(Target target, const Recipe& recipe, const Options& 
 }  // namespace
 
 Result<Directory> render(Target target, const Recipe& recipe, const Options& options) {
-    auto written = write_for(target, recipe, options);
-    if (written && written->find("storage/s3.create-bucket.json") == nullptr)
-        add_storage_folder(*written, recipe, options, target);
-    return written;
+    if (options.training_plan && target != Target::sagemaker) {
+        return refuse(recipe, "--training-plan is SageMaker's",
+                      "everywhere else capacity is EC2's, which sells Capacity Blocks",
+                      "--target sagemaker, or leave out --training-plan");
+    }
+    return write_for(target, recipe, options);
 }
 
 Error refuse(const Recipe& recipe, std::string what, std::string why, std::string fix) {

@@ -6,6 +6,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "trainyard/base/result.hpp"
 #include "trainyard/base/units.hpp"
@@ -25,6 +26,13 @@ struct WallTime {
     Seconds low;
     Seconds expected;
     Seconds high;
+};
+
+/// A line of the plan's bill, as the plan words it.
+struct BillItem {
+    std::string name;
+    std::string detail;
+    Usd amount;
 };
 
 struct Recipe {
@@ -49,8 +57,10 @@ struct Recipe {
     std::string region;
     UsdPerSecond rate;  ///< per instance, of `purchase`, before a service's uplift
     catalog::Provenance rate_source;
-    std::optional<catalog::Price> on_demand;  ///< of the same type in the same region
-    std::string head_node;                    ///< EC2 type of a cluster's head node
+    std::optional<catalog::Price> on_demand;             ///< of the same type in the same region
+    std::string head_node;                               ///< EC2 type of a cluster's head node
+    std::vector<BillItem> bill;                          ///< of the whole run, for `service`
+    std::optional<catalog::ServicePrice> control_plane;  ///< EKS, USD an hour
 
     workload::Model model;
     workload::Training training;
