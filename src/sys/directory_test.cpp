@@ -56,6 +56,38 @@ TEST_F(DirectoryTest, AFullOneIsRefusedUntouched) {
     EXPECT_FALSE(fs::exists(folder_ / "out/sub"));
 }
 
+TEST_F(DirectoryTest, ReplacingFollowsNoLink) {
+    fs::create_directories(folder_ / "out");
+    fs::create_directories(folder_ / "elsewhere");
+    std::ofstream(folder_ / "out/mine.txt") << "mine";
+    std::ofstream(folder_ / "elsewhere/a.txt") << "not ours";
+    for (const auto& [link, leads_to] :
+         {std::pair{"out/a.txt", "elsewhere/a.txt"}, std::pair{"out/sub", "elsewhere"}}) {
+        fs::create_symlink(folder_ / leads_to, folder_ / link);
+        const auto refused = write_directory(out(), kFiles, Existing::replace);
+        ASSERT_FALSE(refused.has_value()) << link;
+        EXPECT_EQ(refused.error().kind, ErrorKind::world);
+        EXPECT_EQ(text("elsewhere/a.txt"), "not ours");
+        EXPECT_FALSE(fs::exists(folder_ / "elsewhere/run.sh"));
+        fs::remove(folder_ / link);
+    }
+    fs::create_directories(folder_ / "out/sub/run.sh");  // a directory where a file should go
+    EXPECT_FALSE(write_directory(out(), kFiles, Existing::replace).has_value());
+    EXPECT_FALSE(fs::exists(folder_ / "out/a.txt"));  // asked before the first is written
+}
+
+TEST_F(DirectoryTest, ALinkMeansWhatItLeadsTo) {
+    fs::create_directory(folder_ / "real");
+    fs::create_directory_symlink(folder_ / "real", folder_ / "out");
+    ASSERT_TRUE(write_directory(out(), kFiles, Existing::refuse).has_value());
+    EXPECT_EQ(text("real/a.txt"), "one");
+    EXPECT_TRUE(fs::is_symlink(folder_ / "out"));
+    fs::create_symlink(folder_ / "nowhere", folder_ / "dangling");
+    EXPECT_FALSE(
+        write_directory((folder_ / "dangling").string(), kFiles, Existing::refuse).has_value());
+    EXPECT_FALSE(fs::exists(folder_ / "nowhere"));
+}
+
 TEST_F(DirectoryTest, ReplacingLeavesStrangersAlone) {
     fs::create_directory(folder_ / "out");
     std::ofstream(folder_ / "out/a.txt") << "old";

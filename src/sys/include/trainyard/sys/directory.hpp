@@ -20,7 +20,9 @@ enum class Existing {
 };
 
 /// Writes into a fresh directory beside `path`, flushes and renames. With Existing::replace on a
-/// directory that holds files, each file is replaced by a rename of its own. Returns the number of
+/// directory that holds files, each file is replaced by a rename of its own, unless a link
+/// or something else than a file is in the way of one: then nothing is written. A `path` that is a
+/// link means the directory behind it. Returns the number of
 /// files.
 Result<std::size_t> write_directory(const std::string& path, const std::vector<NewFile>& files,
                                     Existing existing);
