@@ -83,7 +83,7 @@ void add_image_pull(std::vector<Node>& s, const Recipe& r) {
 }
 
 /// What Session Manager's agent needs, and no more
-/// (https://docs.aws.amazon.com/systems-manager/latest/userguide/getting-started-create-iam-instance-profile.html).
+/// (Systems Manager user guide, "Verify or add instance permissions for Session Manager").
 Node session() {
     return allow("Session",
                  {"ssm:UpdateInstanceInformation", "ssmmessages:CreateControlChannel",

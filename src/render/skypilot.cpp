@@ -111,12 +111,14 @@ std::string task(const Recipe& r, const std::string& name, const Addresses& at,
 /// What a task cannot say.
 std::string config(const Recipe& r, const std::string& name) {
     const bool block = r.purchase == Purchase::capacity_block;
-    Node role = Node::map();
-    role.set(name + "*", run_role_name(name));
+    Node controller = Node::map();
+    controller.set("sky-*-controller-*", "LOCAL_CREDENTIALS");
+    Node nodes = Node::map();
+    nodes.set("*", run_role_name(name));
     Node roles = Node::list();
-    roles.append(std::move(role));
+    roles.append(std::move(controller)).append(std::move(nodes));
     Node aws = Node::map();
-    aws.set("#role", "by default SkyPilot copies your own credentials to the nodes");
+    aws.set("#role", "by default SkyPilot copies your own credentials to every node");
     aws.set("remote_identity", std::move(roles));
     if (r.uses_efa()) {
         aws.set("#efa", "a node with a public address gets one EFA interface alone");

@@ -10,7 +10,10 @@ usage: hostile.py --binary PATH [--plan FILE ...]
 """
 
 import argparse
+import concurrent.futures
+import functools
 import json
+import os
 import re
 import sys
 
@@ -67,14 +70,11 @@ class Test:
         self.binary = binary
         self.failures = []
         self.arrived = self.refused = 0
-        self.plain = {}
 
+    @functools.lru_cache(maxsize=None)
     def plain_files(self, target, plan, options=()):
         """A rendering with plain text, made once."""
-        key = (target, plan, tuple(options))
-        if key not in self.plain:
-            self.plain[key] = rendering.render(self.binary, plan, target, options)[1]
-        return self.plain[key]
+        return rendering.render(self.binary, plan, target, options)[1]
 
     def fail(self, target, what, text, line):
         self.failures.append(f"{target}: {what} {text!r}: {line}")
@@ -91,7 +91,7 @@ class Test:
 
     def prefix(self, target, plan, text):
         what = "--checkpoint"
-        plain = self.plain_files(target, plan, ["--checkpoint", f"s3://bucket/{MARK}"])
+        plain = self.plain_files(target, plan, ("--checkpoint", f"s3://bucket/{MARK}"))
         if not plain:
             return
         files = self.rendered(target, what, text, plan, ["--checkpoint", f"s3://bucket/{text}"])
@@ -127,8 +127,9 @@ class Test:
             return
         self.arrived += 1
         try:
-            if parsed_shape(files) != parsed_shape(plain):
-                wrong = [p for p, s in parsed_shape(plain).items() if parsed_shape(files).get(p) != s]
+            got, expected = parsed_shape(files), parsed_shape(plain)
+            if got != expected:
+                wrong = [p for p, s in expected.items() if got.get(p) != s]
                 self.fail(target, "name", text, f"{wrong} has another shape than with a plain name")
         except Exception as error:
             self.fail(target, "name", text, f"{type(error).__name__}: {error}")
@@ -150,6 +151,7 @@ def main():
     options = parser.parse_args()
     test = Test(options.binary)
     plans = [open(p, "rb").read() for p in options.plan or PLANS]
+    work = []
     for number, target in enumerate(rendering.targets()):
         accepted = [p for p in plans if rendering.render(options.binary, p, target)[0] == rendering.ANSWERED]
         if not accepted:
@@ -158,9 +160,12 @@ def main():
         for i, text in enumerate(PRINTABLE + WITH_SPACE):
             plan = accepted[(i + number) % len(accepted)]
             if text and "\x00" not in text:  # no command line can hold a NUL
-                test.prefix(target, plan, text)
-                test.job_name(target, plan, text)
-            test.free_text(target, plan, text)
+                work += [(test.prefix, target, plan, text), (test.job_name, target, plan, text)]
+            work.append((test.free_text, target, plan, text))
+    # The binary does most of the work, in processes of its own.
+    with concurrent.futures.ThreadPoolExecutor(max_workers=2 * (os.cpu_count() or 1)) as pool:
+        for done in [pool.submit(*item) for item in work]:
+            done.result()
     for line in test.failures:
         print(line)
     print(f"{test.arrived} arrived as data, {test.refused} refused, {len(test.failures)} failures")

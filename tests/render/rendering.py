@@ -2,6 +2,7 @@
 
 import ast
 import base64
+import functools
 import json
 import os
 import pathlib
@@ -89,9 +90,8 @@ def parse_markdown(text):
     return [line if line.startswith("```") else line.split(":")[0] for line in lines if line.startswith(("```", "## "))]
 
 
-def parse(path, text):
-    """What a file says, as values that can be compared; ValueError and the like if it is none of its kind."""
-    kind = path.rsplit(".", 1)[-1]
+@functools.lru_cache(maxsize=4096)
+def parse_kind(kind, text):
     if kind == "json":
         return opened(json.loads(text, object_pairs_hook=unique))
     if kind in ("yaml", "yml"):
@@ -103,6 +103,12 @@ def parse(path, text):
     if kind == "md":
         return parse_markdown(text)
     return text.splitlines()
+
+
+def parse(path, text):
+    """What a file says, as values that can be compared and must not be changed; ValueError and the like if it is none of
+    its kind. Most files of two renderings are the same text: it is read once."""
+    return parse_kind(path.rsplit(".", 1)[-1], text)
 
 
 def unreadable(files):
