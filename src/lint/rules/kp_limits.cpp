@@ -1,0 +1,89 @@
+// A NodePool whose limit is below what the jobs need.
+
+#include <fmt/format.h>
+
+#include <algorithm>
+
+#include "facts.hpp"
+#include "found.hpp"
+
+namespace trainyard::lint {
+
+namespace {
+
+struct Limit {
+    Said said;
+    std::int64_t nodes = 0;  ///< that fit
+};
+
+/// The tightest of the limits, in nodes.
+std::optional<Limit> tightest(const Pool& p, const catalog::Instance& i) {
+    std::optional<Limit> found;
+    const auto consider = [&](std::string_view key, std::int64_t per_node) {
+        const auto limit = count(p.node, {"spec", "limits", key});
+        if (!limit || per_node <= 0) return;
+        const std::int64_t nodes = limit->value / per_node;
+        if (!found || nodes < found->nodes) {
+            found = Limit{{std::string(key) + ": " + std::to_string(limit->value), limit->where},
+                          nodes};
+        }
+    };
+    consider("cpu", i.vcpu);
+    consider("nvidia.com/gpu", i.accelerators);
+    consider("aws.amazon.com/neuron", i.accelerators);
+    consider("nodes", 1);
+    return found;
+}
+
+void find(const Case& c, Found& found) {
+    for (const Pool& p : c.pools) {
+        if (p.form != Pool::Form::karpenter) continue;
+        const Said type = facts::accelerated(c, p.types);
+        if (!type) continue;
+        const catalog::Instance& i = *c.instance(type.text);
+        const auto limit = tightest(p, i);
+        if (!limit) continue;
+        std::int64_t needed = 1;
+        std::string who = "one node";
+        Location where;
+        for (const Job& job : c.jobs) {
+            const auto pools = c.pools_of(job);
+            const bool runs_here = std::find(pools.begin(), pools.end(), &p) != pools.end();
+            const std::int64_t devices = job.gpus      ? job.gpus->value
+                                         : job.neurons ? job.neurons->value
+                                                       : 0;
+            if (!runs_here || !job.nodes || devices < i.accelerators) continue;
+            if (job.nodes->value <= needed) continue;
+            needed = job.nodes->value;
+            who = fmt::format("{} of {} nodes", job.name, needed);
+            where = job.nodes->where;
+        }
+        if (needed <= limit->nodes) continue;
+        const std::string text = limit->said.text;
+        Finding& f = found.at(Said{text.substr(text.find(": ") + 2), limit->said.where},
+                              fmt::format("NodePool {} is limited to {}, that is {} x {}, but {} "
+                                          "needs more",
+                                          p.name, text, limit->nodes, type.text, who));
+        if (where.line > 0) f.related.push_back({where, "the job"});
+        f.waste = price_of(c, type.text, limit->nodes);
+        f.fix = fmt::format("at least {} x {}: cpu {}, nvidia.com/gpu {}", needed, type.text,
+                            needed * i.vcpu, needed * i.accelerators);
+    }
+}
+
+}  // namespace
+
+Rule kp_limits_rule() {
+    return {.id = "KP-LIMITS",
+            .severity = Severity::error,
+            .title = "The limits of the NodePool are too small for the job",
+            .applies = "Karpenter NodePools with accelerators",
+            .why =
+                "the nodes above the limit never start, and those that did start wait "
+                "for them and are billed",
+            .fix = "raise the limit to what the job needs",
+            .source = "aws/karpenter-provider-aws#8068; data/catalog/instances.csv",
+            .find = find};
+}
+
+}  // namespace trainyard::lint

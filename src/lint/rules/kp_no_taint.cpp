@@ -1,0 +1,44 @@
+// Accelerated nodes that anything may land on.
+
+#include <fmt/format.h>
+
+#include "facts.hpp"
+#include "found.hpp"
+
+namespace trainyard::lint {
+
+using doc::Node;
+
+namespace {
+
+void find(const Case& c, Found& found) {
+    for (const Pool& p : c.pools) {
+        const Said type = facts::accelerated(c, p.types);
+        if (p.form != Pool::Form::karpenter || !type) continue;
+        if (get(p.node, {"spec", "replicas"}) != nullptr) continue;
+        const doc::Node* spec = get(p.node, {"spec", "template", "spec"});
+        if (get(spec, "taints") != nullptr || get(spec, "startupTaints") != nullptr) continue;
+        Finding& f =
+            found.at(p.where, fmt::format("NodePool {} with {} has no taint", p.name, type.text));
+        f.waste = price_of(c, type.text, 1);
+    }
+}
+
+}  // namespace
+
+Rule kp_no_taint_rule() {
+    return {.id = "KP-NO-TAINT",
+            .severity = Severity::warning,
+            .title = "A GPU NodePool without a taint",
+            .applies = "Karpenter NodePools with accelerators",
+            .why =
+                "system and CPU pods land on the most expensive nodes and keep them "
+                "from scaling to zero",
+            .fix =
+                "taints: [{key: nvidia.com/gpu, effect: NoSchedule}], and tolerate it "
+                "in the training pods",
+            .source = "aws-samples/amazon-eks-machine-learning-with-terraform-and-kubeflow#43",
+            .find = find};
+}
+
+}  // namespace trainyard::lint
