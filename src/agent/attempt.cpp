@@ -112,6 +112,19 @@ int Attempt::signal_who_catches(int signal) {
     return count;
 }
 
+std::string Attempt::states() const {
+    constexpr std::size_t kMost = 8;
+    std::string text;
+    std::size_t count = 0;
+    for (const std::int64_t pid : sys::processes_marked(mark_)) {
+        if (pid == keeper_.pid) continue;
+        if (++count > kMost) continue;
+        text += (text.empty() ? "; " : ", ") + sys::describe_process(pid);
+    }
+    if (count > kMost) text += fmt::format(" and {} more", count - kMost);
+    return text;
+}
+
 LogTail::LogTail(sys::Env& env, std::string path, std::uint64_t from)
     : env_(&env), path_(std::move(path)), offset_(from) {}
 

@@ -199,6 +199,7 @@ std::vector<LocalCheckpoint> Scanner::look(bool no_writers) {
         if (known_.contains(path) || (named && *named <= floor_)) continue;
         auto found = store::recognise(env_, path, place_.recognise);
         if (!found) continue;
+        last_write_ns_ = std::max(last_write_ns_, found->tree.newest_ns);
         const auto step = found->step ? found->step : named;
         const bool is_whole = found->state == Completeness::complete ||
                               (no_writers && found->state == Completeness::settling);

@@ -119,6 +119,14 @@ std::optional<Instant> Machine::drain_deadline() const {
 }
 std::optional<BytesPerSecond> Machine::upload_rate() const { return rate_; }
 
+Seconds Machine::wind_down() const {
+    Seconds needed = save_took_.value_or(0 * kSecond);
+    if (policy_.has_store && rate_ && last_bytes_ > 0) {
+        needed += static_cast<double>(last_bytes_) * kByte / *rate_;
+    }
+    return needed;
+}
+
 std::optional<Instant> Machine::wake() const {
     std::optional<Instant> first;
     const auto consider = [&](std::optional<Instant> at) {
@@ -301,12 +309,14 @@ void Machine::begin_drain(Drain why, std::string what, Instant deadline, Instant
 }
 
 void Machine::begin_saving(Instant now, Actions& out) {
+    if (drain_->why == Drain::bad_loss) {
+        // A checkpoint of now would be the newest, and worthless.
+        waiting_put_.reset();
+        return end_command(now, out);
+    }
     if (!policy_.has_checkpoints) return end_command(now, out);
     const Seconds left = drain_->deadline - now - policy_.margin;
-    Seconds needed = save_took_.value_or(0 * kSecond);
-    if (policy_.has_store && rate_ && last_bytes_ > 0) {
-        needed += static_cast<double>(last_bytes_) * kByte / *rate_;
-    }
+    const Seconds needed = wind_down();
     if (left <= 0 * kSecond || needed > left) {
         out.emplace_back(
             Say{Level::warning, "does-not-fit",

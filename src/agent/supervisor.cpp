@@ -5,10 +5,7 @@
 #include <algorithm>
 #include <csignal>
 
-#include "event_log.hpp"
-#include "trainyard/agent/attempt.hpp"
-#include "trainyard/agent/journal.hpp"
-#include "trainyard/agent/worker.hpp"
+#include "supervision.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
 #include "trainyard/sys/environment.hpp"
@@ -16,22 +13,6 @@
 namespace trainyard::agent {
 
 namespace {
-
-constexpr Seconds kLook = 2 * kSecond;          ///< between looks at the checkpoint directory
-constexpr Seconds kUrgentLook = kSecond / 5.0;  ///< while a checkpoint is awaited
-constexpr Seconds kTail = kSecond / 2.0;        ///< between looks at the log
-constexpr Seconds kRemember = 5 * kSecond;      ///< between writes of the step
-constexpr std::size_t kPiece = std::size_t{64} << 10U;
-
-std::string words_of(const Error& error) {
-    std::string text;
-    for (const Diagnostic& d : error.diagnostics) {
-        if (!text.empty()) text += "; ";
-        text += d.what;
-        if (!d.why.empty()) text += " (" + d.why + ")";
-    }
-    return text;
-}
 
 std::string text_of(const std::vector<std::string>& command) {
     doc::Node list = doc::Node::list();
@@ -44,71 +25,17 @@ Error in_use(const std::string& state, std::string what, std::string fix) {
             {{.where = {state, 0, 0}, .what = std::move(what), .why = {}, .fix = std::move(fix)}}};
 }
 
-class Supervisor {
-  public:
-    Supervisor(sys::Env& env, const Settings& settings, Journal& journal, sys::Descriptor lock)
-        : env_(env),
-          settings_(settings),
-          journal_(journal),
-          lock_(std::move(lock)),
-          log_(settings.state + "/events.jsonl", env),
-          scanner_(env, settings.place) {}
+}  // namespace
 
-    Result<RunResult> run();
-
-  private:
-    Instant now() { return static_cast<double>(env_.steady_ns()) * 1e-9 * kSecond; }
-    std::string request_file() const { return settings_.state + "/checkpoint-request"; }
-    AttemptSettings attempt_settings(int number);
-
-    std::optional<Error> take_up();
-    void adopt(const AttemptRow& row);
-    void loop();
-    void wait();
-    void feed(const Event& event);
-    void perform(const Action& action);
-    void start(const action::Start& start);
-    void put(const action::Put& put);
-    void ask_checkpoint();
-    void say(const action::Say& said);
-    void finish(const action::Finish& finish);
-
-    void hear_signals();
-    void hear_requests();
-    void hear_mail();
-    void read_log(bool to_the_end);
-    void show_log();
-    void look_at_checkpoints(bool no_writers);
-    void look_at_attempt();
-    void remember(bool is_urgent);
-    void note(const std::optional<Error>& error);
-
-    sys::Env& env_;
-    const Settings& settings_;
-    Journal& journal_;
-    sys::Descriptor lock_;
-    EventLog log_;
-    Scanner scanner_;
-    std::optional<Machine> machine_;
-    std::optional<Attempt> attempt_;
-    std::optional<AttemptRow> row_;
-    std::string run_id_;
-    std::string evidence_log_;
-    std::optional<LogTail> tail_;     ///< for progress
-    std::optional<LogTail> display_;  ///< for the terminal
-    std::string shown_;               ///< read for the terminal, not written yet
-    LineSplitter lines_;
-    bool must_terminate_ = false;
-    bool journal_failed_ = false;
-    Instant next_look_;
-    Instant last_remembered_;
-    std::optional<RunResult> result_;
-    Mailbox mail_;
-    // Last, so that their threads end before what they use.
-    Worker uploads_;
-    Worker preparations_;
-    std::optional<ImdsThread> imds_;
-};
+std::string words_of(const Error& error) {
+    std::string text;
+    for (const Diagnostic& d : error.diagnostics) {
+        if (!text.empty()) text += "; ";
+        text += d.what;
+        if (!d.why.empty()) text += " (" + d.why + ")";
+    }
+    return text;
+}
 
 AttemptSettings Supervisor::attempt_settings(int number) {
     AttemptSettings s;
@@ -154,7 +81,8 @@ std::optional<Error> Supervisor::take_up() {
     }
     for (auto error :
          {journal_.set("run_id", run_id_), journal_.set("command", command),
-          journal_.set("ending", std::string()), journal_.set("supervisor_pid", env_.self().pid),
+          journal_.set("ending", std::string()), journal_.set("words", settings_.words),
+          journal_.set("folder", settings_.folder), journal_.set("supervisor_pid", env_.self().pid),
           journal_.set("supervisor_start", static_cast<std::int64_t>(env_.self().start)),
           journal_.set("supervisor_host", env_.self().host),
           journal_.set("supervisor_boot", env_.self().boot)}) {
@@ -181,11 +109,20 @@ void Supervisor::adopt(const AttemptRow& row) {
     const std::uint64_t size = status ? status->size : 0;
     tail_.emplace(env_, attempt_->log(), size > kPiece ? size - kPiece : 0);
     display_.emplace(env_, attempt_->log(), size);
+    evidence_log_ = attempt_->log();
+    observer_.attempt_begins(now(), row.from_step);
     feed(event::Adopted{row.number, attempt_->is_running()});
 }
 
 Result<RunResult> Supervisor::run() {
     if (auto error = take_up()) return *error;
+    if (settings_.metrics_port) {
+        auto server = sys::TextServer::start(*settings_.metrics_port);
+        if (!server) return server.error().as_error();
+        metrics_ = std::move(*server);
+        say({action::Say::Level::info, "metrics",
+             fmt::format("metrics at http://127.0.0.1:{}/metrics", metrics_->port())});
+    }
     if (settings_.imds) {
         imds_.emplace(env_, *settings_.imds, [this](Event e) { mail_.post(std::move(e)); });
     }
@@ -201,8 +138,11 @@ Result<RunResult> Supervisor::run() {
         const auto due = machine_->wake();
         if (due && now() >= *due) feed(event::Tick{});
         if (must_terminate_ && attempt_) must_terminate_ = !attempt_->terminate();
+        if (now() >= next_observation_) observe();
         remember(false);
     }
+    write_spent();
+    publish();
     show_log();
     return *result_;
 }
@@ -220,6 +160,7 @@ void Supervisor::wait() {
 }
 
 void Supervisor::feed(const Event& event) {
+    if (const auto* saved = std::get_if<event::Saved>(&event)) observer_.saved(saved->step, now());
     const auto actions = machine_->handle(event, now());
     for (const Action& action : actions) perform(action);
     if (!actions.empty()) remember(true);
@@ -279,6 +220,7 @@ void Supervisor::start(const action::Start& start) {
         return feed(event::Ended{{AttemptOutcome::Kind::not_started, begun.error().code}});
     }
     attempt_ = std::move(*begun);
+    observer_.attempt_begins(now(), start.step);
     row_->keeper = attempt_->keeper();
     note(journal_.save(*row_));
     tail_.emplace(env_, attempt_->log());
@@ -383,73 +325,6 @@ void Supervisor::hear_requests() {
 void Supervisor::hear_mail() {
     for (const Event& event : mail_.take()) feed(event);
 }
-
-void Supervisor::read_log(bool to_the_end) {
-    if (!tail_) return;
-    std::string bytes;
-    do {
-        bytes = tail_->read(kPiece);
-        for (const std::string& line : lines_.feed(bytes)) {
-            const LogProgress p =
-                settings_.pattern ? settings_.pattern->read(line) : read_progress(line);
-            if (p.step) feed(event::Progress{*p.step});
-        }
-    } while (to_the_end && !bytes.empty());
-}
-
-void Supervisor::show_log() {
-    if (!display_ || settings_.display < 0) return;
-    while (true) {
-        if (shown_.empty()) shown_ = display_->read(kPiece);
-        if (shown_.empty()) return;
-        const std::int64_t n = sys::write_some(settings_.display, shown_);
-        if (n < 0) {
-            display_.reset();  // nobody reads any more: the log has it all
-            return;
-        }
-        if (n == 0) return;  // the reader is slow: later
-        shown_.erase(0, static_cast<std::size_t>(n));
-    }
-}
-
-void Supervisor::look_at_checkpoints(bool no_writers) {
-    const bool is_urgent = machine_->phase() == Machine::Phase::saving;
-    next_look_ = now() + (is_urgent ? kUrgentLook : kLook);
-    if (!attempt_) return;
-    for (const LocalCheckpoint& c : scanner_.look(no_writers)) {
-        feed(event::Saved{c.path, c.step, c.found.tree.bytes});
-    }
-}
-
-void Supervisor::look_at_attempt() {
-    if (!attempt_ || !row_ || row_->ended_ns != 0) return;
-    const auto outcome = attempt_->poll();
-    if (!outcome) return;
-    read_log(true);
-    show_log();
-    must_terminate_ = false;
-    const bool is_clean = *outcome == AttemptOutcome{};
-    look_at_checkpoints(is_clean);
-    row_->ended_ns = env_.now_ns();
-    row_->last_step = machine_->memory().step;
-    row_->outcome = describe(*outcome);
-    note(journal_.save(*row_));
-    attempt_.reset();
-    AttemptOutcome told = *outcome;
-    const bool was_rebooted = !row_->keeper.boot.empty() && row_->keeper.boot != env_.self().boot;
-    if (told.kind == AttemptOutcome::Kind::lost && was_rebooted) {
-        told.kind = AttemptOutcome::Kind::rebooted;
-    }
-    feed(event::Ended{told});
-}
-
-void Supervisor::remember(bool is_urgent) {
-    if (!is_urgent && now() - last_remembered_ < kRemember) return;
-    last_remembered_ = now();
-    note(journal_.save(machine_->memory()));
-}
-
-}  // namespace
 
 std::vector<int> answered_signals() { return {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}; }
 

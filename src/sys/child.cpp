@@ -220,6 +220,17 @@ bool catches_signal(std::int64_t pid, int signal) {
     return ((caught >> static_cast<unsigned>(signal - 1)) & 1U) != 0;
 }
 
+std::string describe_process(std::int64_t pid) {
+    const std::string proc = "/proc/" + std::to_string(pid);
+    std::string name = read_proc(proc + "/comm");
+    while (name.ends_with('\n')) name.pop_back();
+    const auto fields = stat_fields(pid);
+    const std::string state = fields.empty() ? "?" : fields[0];
+    const std::string where = read_proc(proc + "/wchan");  // "0" without the right to see it
+    std::string text = std::to_string(pid) + " " + name + " " + state;
+    return where.empty() || where == "0" ? text : text + " " + where;
+}
+
 void signal_process(std::int64_t pid, int signal) {
     if (pid > 1) ::kill(static_cast<pid_t>(pid), signal);
 }

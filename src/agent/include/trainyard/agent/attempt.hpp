@@ -43,6 +43,8 @@ class Attempt {
     void kill();
     /// To every process of it that has a handler for the signal; returns how many.
     int signal_who_catches(int signal);
+    /// What its processes do now: "; 123 python3 S futex_wait_queue, …".
+    std::string states() const;
 
   private:
     Attempt(sys::Env& env, const AttemptSettings& settings);

@@ -37,12 +37,15 @@ class Scanner {
     std::vector<LocalCheckpoint> look(bool no_writers);
     /// Steps up to here are known already.
     void start_from(std::int64_t step);
+    /// The latest modification seen in a checkpoint that was not known yet; nanoseconds since 1970.
+    std::int64_t last_write_ns() const { return last_write_ns_; }
 
   private:
     sys::Env& env_;
     CheckpointPlace place_;
     std::set<std::string> known_;
     std::int64_t floor_ = -1;
+    std::int64_t last_write_ns_ = 0;
 };
 
 /// Finds what an attempt begins from: the newest complete checkpoint of the directory or, where the

@@ -206,6 +206,8 @@ class Machine {
     bool is_uploading() const { return is_putting_; }
     /// Learnt from the puts so far: bytes a second; nullopt before the first.
     std::optional<BytesPerSecond> upload_rate() const;
+    /// What a save and its upload take, as far as was seen; 0: nothing was.
+    Seconds wind_down() const;
 
   private:
     static const std::string kNothing;

@@ -9,6 +9,7 @@
 #include "trainyard/agent/checkpoints.hpp"
 #include "trainyard/agent/imds.hpp"
 #include "trainyard/agent/machine.hpp"
+#include "trainyard/agent/observer.hpp"
 #include "trainyard/agent/progress.hpp"
 #include "trainyard/base/result.hpp"
 #include "trainyard/sys/child.hpp"
@@ -24,7 +25,12 @@ struct Settings {
     Policy policy;
     std::optional<ProgressPattern> pattern;
     std::optional<ImdsSettings> imds;  ///< nullopt: not watched
-    int display = -1;  ///< descriptor that the command's output is copied to; -1: none
+    ObserverSettings observer;
+    std::optional<Seconds> planned_step;  ///< of the plan, to compare with
+    std::optional<int> metrics_port;      ///< on loopback; 0: any free one
+    std::string words;   ///< of the user, as JSON: what `trainyard resume` runs again
+    std::string folder;  ///< that they were typed in
+    int display = -1;    ///< descriptor that the command's output is copied to; -1: none
     sys::SignalQueue* signals = nullptr;
     /// Ends the transfers of the store at once.
     std::function<void()> abandon_store;

@@ -49,6 +49,8 @@ ProcessId identify(std::int64_t pid);
 std::vector<std::int64_t> processes_marked(std::string_view mark);
 /// Whether the process has a handler for the signal.
 bool catches_signal(std::int64_t pid, int signal);
+/// "123 python3 S futex_wait_queue": id, program, state and where in the kernel it waits.
+std::string describe_process(std::int64_t pid);
 /// Ids that are gone are no error.
 void signal_process(std::int64_t pid, int signal);
 void signal_group(std::int64_t group, int signal);
