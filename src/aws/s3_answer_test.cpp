@@ -5,6 +5,7 @@
 #include "request_gate.hpp"
 #include "s3_headers.hpp"
 #include "s3_xml.hpp"
+#include "trainyard/aws/etag.hpp"
 
 namespace trainyard::aws {
 namespace {
@@ -117,6 +118,17 @@ TEST(RequestGate, FullGateWaitsNoLongerThanTheDeadline) {
     EXPECT_FALSE(gate.enter({}, RequestGate::Clock::now() + 20ms));
     gate.leave(false);
     EXPECT_TRUE(gate.enter({}, RequestGate::Clock::now() + 20ms));
+}
+
+TEST(Etag, IsAnMd5OrNot) {
+    EXPECT_EQ(etag_of(""), "d41d8cd98f00b204e9800998ecf8427e");  // RFC 1321, A.5
+    EXPECT_TRUE(is_md5_etag("d41d8cd98f00b204e9800998ecf8427e"));
+    EXPECT_TRUE(is_md5_etag("d41d8cd98f00b204e9800998ecf8427e-12"));
+    for (const char* other :
+         {"", "d41d8cd98f00b204e9800998ecf8427", "D41d8cd98f00b204e9800998ecf8427e",
+          "d41d8cd98f00b204e9800998ecf8427e-", "1f-17a2b", "d41d8cd98f00b204e9800998ecf8427e-x"}) {
+        EXPECT_FALSE(is_md5_etag(other)) << other;
+    }
 }
 
 }  // namespace

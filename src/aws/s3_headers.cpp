@@ -1,8 +1,5 @@
 #include "s3_headers.hpp"
 
-#include "digest.hpp"
-#include "encoding.hpp"
-
 namespace trainyard::aws {
 
 std::string checksum_header(ChecksumAlgorithm algorithm) {
@@ -29,21 +26,6 @@ std::string etag_in(const sys::HttpResponse& response) {
         etag = etag.substr(1, etag.size() - 2);
     }
     return std::string(etag);
-}
-
-std::optional<std::string> etag_of_parts(const std::vector<Part>& parts) {
-    std::string digests;
-    for (const Part& part : parts) {
-        if (part.etag.size() != 32) return std::nullopt;
-        std::string escaped;
-        for (std::size_t i = 0; i < part.etag.size(); i += 2) {
-            escaped += "%" + part.etag.substr(i, 2);
-        }
-        const std::optional<std::string> digest = uri_decode(escaped);
-        if (!digest) return std::nullopt;
-        digests += *digest;
-    }
-    return hex(md5(digests)) + "-" + std::to_string(parts.size());
 }
 
 }  // namespace trainyard::aws

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <vector>
 
 #include "trainyard/aws/object_store.hpp"
 #include "trainyard/sys/http.hpp"
@@ -19,8 +18,5 @@ std::string_view checksum_word(ChecksumAlgorithm algorithm);
 std::optional<Checksum> checksum_in(const sys::HttpResponse& response);
 /// Without the quotes.
 std::string etag_in(const sys::HttpResponse& response);
-/// What S3 makes of the parts' ETags: MD5 of the MD5s and "-" and their number. nullopt if an ETag
-/// is no MD5 (encryption by KMS).
-std::optional<std::string> etag_of_parts(const std::vector<Part>& parts);
 
 }  // namespace trainyard::aws

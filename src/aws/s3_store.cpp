@@ -10,6 +10,7 @@
 #include "http_time.hpp"
 #include "s3_headers.hpp"
 #include "s3_xml.hpp"
+#include "trainyard/aws/etag.hpp"
 #include "trainyard/base/text.hpp"
 
 namespace trainyard::aws {

@@ -14,6 +14,13 @@
 
 namespace trainyard::cli {
 
+Error store_mistake(std::string where, std::string what, std::string fix) {
+    return bad_input(Diagnostic{.where = {std::move(where), 0, 0},
+                                .what = std::move(what),
+                                .why = {},
+                                .fix = std::move(fix)});
+}
+
 namespace {
 
 struct Action {
@@ -94,6 +101,8 @@ std::vector<Option> options() {
         option(
             "attempt", "WORD",
             "put: the same on all nodes, another for each start of the job; needed with --nodes"),
+        option("within", "TIME",
+               "put: the machine goes away then: commit 10 s before, or stop and resume later"),
         option("marker", "FILE", "a file that the job writes last"),
         option("quiet-period", "TIME",
                "unchanged for so long, a layout without an end mark counts as complete", "30s"),
@@ -116,14 +125,20 @@ std::vector<Option> options() {
 
 }  // namespace
 
-Error store_mistake(std::string where, std::string what, std::string fix) {
-    return bad_input(Diagnostic{.where = {std::move(where), 0, 0},
-                                .what = std::move(what),
-                                .why = {},
-                                .fix = std::move(fix)});
+namespace {
+
+/// A mistyped path would look like an empty store.
+std::optional<Error> expect_directory(const std::string& where) {
+    const auto status = sys::real_env().status(where);
+    if (status && status->kind == sys::FileKind::directory) return std::nullopt;
+    return store_mistake(where, status ? "not a directory" : "there is no such directory",
+                         "name the store: a directory, or s3://BUCKET/PREFIX");
 }
 
-Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::string& where, Io& io) {
+}  // namespace
+
+Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::string& where, Io& io,
+                                              OpenFor purpose) {
     Args::Mistakes mistakes;
     const auto jobs = args.integer("jobs", 1, 1024, mistakes);
     const auto part = args.bytes("part-size", mistakes);
@@ -137,6 +152,9 @@ Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::strin
         if (!bucket) return bucket.error();
         open->objects = std::move(*bucket);
     } else {
+        if (purpose == OpenFor::reading) {
+            if (auto error = expect_directory(where)) return *error;
+        }
         open->objects = store::open_directory(sys::real_env(), where);
     }
     settings.jobs = *jobs;
@@ -145,12 +163,24 @@ Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::strin
     settings.stop = open->stop.get_token();
     settings.warn = [&io](const Diagnostic& d) { io.report({d}); };
     open->bar = std::make_unique<ProgressBar>(io.err, sys::is_terminal(sys::Stream::err));
-    settings.progress = [bar = open->bar.get()](std::uint64_t done, std::uint64_t total) {
-        if (total > 0) bar->show(static_cast<double>(done) / static_cast<double>(total));
+    settings.progress = [o = open.get()](std::uint64_t done, std::uint64_t total) {
+        if (o->interrupt != nullptr && *o->interrupt) o->stop.request_stop();
+        o->show(done, total);
     };
     open->repository =
         std::make_unique<store::Repository>(sys::real_env(), *open->objects, std::move(settings));
     return open;
+}
+
+void OpenStore::show(std::uint64_t done, std::uint64_t total) {
+    if (total == 0) return;
+    const std::int64_t now = sys::real_env().steady_ns();
+    if (done <= shown) begun_ns = now;  // another put or get has begun
+    shown = done;
+    const double seconds = static_cast<double>(now - begun_ns) / 1e9;
+    const std::string rate =
+        seconds > 0 ? format_bytes(static_cast<double>(done) / seconds * kByte) + "/s" : "";
+    if (bar) bar->show(static_cast<double>(done) / static_cast<double>(total), rate);
 }
 
 Command store_command() {

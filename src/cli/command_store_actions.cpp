@@ -17,6 +17,9 @@ using doc::Node;
 std::string size_of(std::uint64_t bytes) {
     return format_bytes(static_cast<double>(bytes) * kByte);
 }
+std::string files_of(std::uint64_t count) {
+    return count == 1 ? "1 file" : fmt::format("{} files", count);
+}
 std::int64_t whole(std::uint64_t value) { return static_cast<std::int64_t>(value); }
 
 Node head(const char* action) {
@@ -61,6 +64,15 @@ Error incomplete(const std::string& directory, const store::Recognition& found) 
     return error;
 }
 
+/// A store below the checkpoint would be put into itself.
+std::optional<Error> store_inside(const std::string& directory, const std::string& store) {
+    std::string above = directory;
+    while (above.size() > 1 && above.ends_with('/')) above.pop_back();
+    if (!store.starts_with(above + "/")) return std::nullopt;
+    return store_mistake(store, "the store is below the checkpoint that it should keep",
+                         "name a directory beside it");
+}
+
 }  // namespace
 
 Result<StoreInput> store_input(const Args& args) {
@@ -74,6 +86,7 @@ Result<StoreInput> store_input(const Args& args) {
     input.node = args.integer("node", 0, std::max(input.nodes - 1, 0), mistakes).value_or(0);
     input.attempt = args.text("attempt");
     input.as_is = args.flag("as-is");
+    input.within = args.duration("within", mistakes);
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
     if (input.nodes > 1 && input.attempt.empty()) {
         return Error{ErrorKind::usage,
@@ -103,6 +116,7 @@ Result<store::PutRequest> request_of(const std::string& directory, const StoreIn
     request.node = input.node;
     request.nodes = input.nodes;
     request.attempt = input.attempt;
+    request.within = input.within;
     return request;
 }
 
@@ -125,18 +139,24 @@ void print_put(const Args& args, Io& io, const store::PutReport& report, std::in
     if (report.reused > 0) how += fmt::format(", {} unchanged", size_of(report.reused));
     if (report.resumed > 0) how += fmt::format(", {} sent before", size_of(report.resumed));
     if (report.was_there) how = "it was there already";
-    io.out << fmt::format("step {} {}: {} files, {}: {}\n", step,
+    io.out << fmt::format("step {} {}: {}, {}: {}\n", step,
                           report.committed ? "committed" : "waits for the other nodes",
-                          report.files, size_of(report.bytes), how);
+                          files_of(report.files), size_of(report.bytes), how);
 }
 
 Result<Outcome> run_store_put(const Args& args, Io& io) {
     const std::string directory = args.list("place")[0];
     const auto input = store_input(args);
     if (!input) return input.error();
-    auto open = open_store(args, args.list("place")[1], io);
+    auto open = open_store(args, args.list("place")[1], io, OpenFor::writing);
     if (!open) return open.error();
+    if (auto error = store_inside(directory, args.list("place")[1])) return *error;
     auto found = store::recognise(sys::real_env(), directory, input->recognise);
+    if (found && !input->as_is && found->state == store::Completeness::settling) {
+        io.err << fmt::format("{}: no end mark: waiting until nothing has changed for {}\n",
+                              printable(directory, 200), format_duration(input->recognise.quiet));
+        io.err.flush();
+    }
     while (found && !input->as_is && found->state == store::Completeness::settling) {
         sys::real_env().sleep_ns(500'000'000);
         found = store::recognise(sys::real_env(), directory, input->recognise);
@@ -162,7 +182,7 @@ Result<Outcome> run_store_get(const Args& args, Io& io) {
     Args::Mistakes mistakes;
     const auto step = args.integer("step", 0, 2'000'000'000, mistakes);
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
-    auto open = open_store(args, args.list("place")[0], io);
+    auto open = open_store(args, args.list("place")[0], io, OpenFor::reading);
     if (!open) return open.error();
     store::GetRequest request;
     request.destination = args.list("place")[1];
@@ -184,13 +204,13 @@ Result<Outcome> run_store_get(const Args& args, Io& io) {
         io.out << doc::write_json(root);
         return Outcome::done;
     }
-    io.out << fmt::format("step {} restored to {}: {} files, {}, every byte checked\n",
-                          report->step, request.destination, report->files, size_of(report->bytes));
+    io.out << fmt::format("step {} restored to {}: {}, {}, every byte checked\n", report->step,
+                          request.destination, files_of(report->files), size_of(report->bytes));
     return Outcome::done;
 }
 
 Result<Outcome> run_store_ls(const Args& args, Io& io) {
-    auto open = open_store(args, args.list("place")[0], io);
+    auto open = open_store(args, args.list("place")[0], io, OpenFor::reading);
     if (!open) return open.error();
     const auto inventory = (*open)->repository->inventory();
     if (!inventory) return inventory.error();
@@ -245,7 +265,7 @@ Result<Outcome> run_store_ls(const Args& args, Io& io) {
 }
 
 Result<Outcome> run_store_verify(const Args& args, Io& io) {
-    auto open = open_store(args, args.list("place")[0], io);
+    auto open = open_store(args, args.list("place")[0], io, OpenFor::reading);
     if (!open) return open.error();
     const auto inventory = (*open)->repository->inventory();
     if (!inventory) return inventory.error();
@@ -276,7 +296,7 @@ Result<Outcome> run_store_verify(const Args& args, Io& io) {
         return error;
     }
     if (!args.flag("json")) {
-        io.out << fmt::format("{} is sound: {} files, {}\n", report->id, report->files,
+        io.out << fmt::format("{} is sound: {}, {}\n", report->id, files_of(report->files),
                               size_of(report->bytes));
     }
     return Outcome::done;
@@ -310,7 +330,7 @@ Result<Outcome> run_store_prune(const Args& args, Io& io) {
                        .why = {},
                        .fix = "--keep-last N, --keep-within TIME or --keep-every STEPS"}}};
     }
-    auto open = open_store(args, args.list("place")[0], io);
+    auto open = open_store(args, args.list("place")[0], io, OpenFor::reading);
     if (!open) return open.error();
     const auto report = (*open)->repository->prune(*rules);
     if (!report) return report.error();

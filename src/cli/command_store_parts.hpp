@@ -1,6 +1,7 @@
 #pragma once
 // The actions of `trainyard store`.
 
+#include <atomic>
 #include <memory>
 
 #include "command.hpp"
@@ -18,8 +19,18 @@ struct OpenStore {
     std::unique_ptr<store::Repository> repository;
     std::unique_ptr<ProgressBar> bar;  ///< on a terminal only
     std::stop_source stop;
+    const std::atomic<bool>* interrupt = nullptr;  ///< set: transfers are stopped
+
+    void show(std::uint64_t done, std::uint64_t total);
+    std::uint64_t shown = 0;
+    std::int64_t begun_ns = 0;
 };
-Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::string& where, Io& io);
+enum class OpenFor {
+    reading,  ///< a directory that is not there is a mistake
+    writing,
+};
+Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::string& where, Io& io,
+                                              OpenFor purpose);
 
 /// What put and watch ask of a checkpoint.
 struct StoreInput {
@@ -29,6 +40,7 @@ struct StoreInput {
     int nodes = 1;
     std::string attempt;
     bool as_is = false;
+    std::optional<Seconds> within;
 };
 Result<StoreInput> store_input(const Args& args);
 Result<store::PruneRules> prune_rules(const Args& args);

@@ -54,7 +54,8 @@ class Watch {
     /// The world may come back; our own mistakes do not go away.
     std::optional<Error> failed(const std::string& path, const Error& error) {
         constexpr int kMostFailures = 10;
-        if (error.kind != ErrorKind::world || ++failures_ >= kMostFailures || args_.flag("once")) {
+        if ((open_.interrupt != nullptr && *open_.interrupt) || error.kind != ErrorKind::world ||
+            ++failures_ >= kMostFailures || args_.flag("once")) {
             return error;
         }
         io_.report(error.diagnostics);
@@ -81,13 +82,16 @@ Result<Outcome> run_store_watch(const Args& args, Io& io) {
     if (!input) return input.error();
     const auto rules = prune_rules(args);
     if (!rules) return rules.error();
-    auto open = open_store(args, args.list("place")[1], io);
+    auto open = open_store(args, args.list("place")[1], io, OpenFor::writing);
     if (!open) return open.error();
     InterruptGuard interrupt;
     std::atomic<bool>* stopped = interrupt.flag();
+    (*open)->interrupt = stopped;
     Watch watch(args, io, *input, *rules, **open);
     while (true) {
-        if (auto error = watch.look(args.list("place")[0])) return *error;
+        const auto error = watch.look(args.list("place")[0]);
+        if (*stopped) return Outcome::interrupted;  // what was being sent resumes next time
+        if (error) return *error;
         if (args.flag("once")) return Outcome::done;
         // In short naps, so that Ctrl-C is answered at once.
         for (double waited = 0; waited < *interval / kSecond && !*stopped; waited += 0.2) {

@@ -72,6 +72,7 @@ int run(const std::vector<std::string>& words) {
 int main(int argc, char** argv) {
     trainyard::sys::fill_missing_streams();
     std::signal(SIGPIPE, SIG_IGN);      // NOLINT(cert-err33-c)
+    std::signal(SIGXFSZ, SIG_IGN);      // NOLINT(cert-err33-c): a file limit is an error of write
     std::signal(SIGABRT, exit_as_bug);  // NOLINT(cert-err33-c)
     try {
         return run({argv + (argc > 0 ? 1 : 0), argv + argc});

@@ -35,7 +35,7 @@ ProgressBar::~ProgressBar() {
     if (drawn_) err_ << "\r\033[K" << std::flush;
 }
 
-void ProgressBar::show(double share) {
+void ProgressBar::show(double share, std::string_view words) {
     const Clock::time_point now = Clock::now();
     if (!is_terminal_ || now - begun_ < 300ms || (drawn_ && now - last_ < 100ms)) return;
     last_ = now;
@@ -45,8 +45,9 @@ void ProgressBar::show(double share) {
     const auto full = static_cast<std::size_t>(done * static_cast<double>(kWidth));
     const std::string left =
         done > 0 ? format_duration(elapsed * (1 - done) / done * kSecond) + " left" : "";
-    err_ << fmt::format("\r\033[K[{}{}] {:.0f} %  {}", std::string(full, '#'),
-                        std::string(kWidth - full, ' '), 100 * done, left)
+    err_ << fmt::format("\r\033[K[{}{}] {:.0f} %  {}{}{}", std::string(full, '#'),
+                        std::string(kWidth - full, ' '), 100 * done, words,
+                        words.empty() || left.empty() ? "" : ", ", left)
          << std::flush;
 }
 

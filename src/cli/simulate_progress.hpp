@@ -5,6 +5,7 @@
 #include <atomic>
 #include <chrono>
 #include <ostream>
+#include <string_view>
 
 namespace trainyard::cli {
 
@@ -16,7 +17,8 @@ class ProgressBar {
     ~ProgressBar();
     ProgressBar(const ProgressBar&) = delete;
     ProgressBar& operator=(const ProgressBar&) = delete;
-    void show(double share);
+    /// `words` stand before the time that is left: a rate.
+    void show(double share, std::string_view words = {});
     void hide() { is_terminal_ = false; }  ///< from now on nothing is drawn
 
   private:

@@ -29,6 +29,7 @@ StoreFault fault_of(int code) {
             return StoreFault::precondition_failed;
         case ENOSPC:
         case EDQUOT:
+        case EFBIG:
             return StoreFault::full;
         case EACCES:
         case EPERM:
@@ -45,6 +46,7 @@ StoreFault fault_of(int code) {
 StoreError failed(const sys::IoError& error) {
     StoreError e;
     e.fault = fault_of(error.code);
+    if (e.fault == StoreFault::full) e.fix = "free space in the store: put again resumes";
     e.what = fmt::format("{}: {} failed: {}", error.path, error.operation,
                          std::generic_category().message(error.code));
     return e;
@@ -63,7 +65,8 @@ bool is_path(std::string_view key) {
     while (at <= key.size()) {
         const std::size_t end = std::min(key.find('/', at), key.size());
         const std::string_view part = key.substr(at, end - at);
-        if (part.empty() || part == "." || part == ".." || part == kPrivate) return false;
+        if (part.empty() || part == "." || part == "..") return false;
+        if (at == 0 && part == kPrivate) return false;
         at = end + 1;
     }
     return true;

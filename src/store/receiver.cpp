@@ -80,42 +80,22 @@ class Receiver {
         return flaws;
     }
 
-    /// Into a directory that is there and empty, or holds what an interrupted restore left.
+    /// Into a directory that is there and empty, or holds what an interrupted restore left. A file
+    /// is open from its first piece to its last: there may be more files than a process may open.
     std::optional<Error> receive(const std::string& directory, GetReport& report) {
-        std::vector<std::unique_ptr<sys::File>> files(m_.files.size());
-        std::vector<char> is_there(m_.files.size(), 0);
-        for (std::size_t i = 0; i < m_.files.size(); ++i) {
-            if (auto error = prepare(directory, m_.files[i], files[i], is_there[i])) return error;
-        }
-        auto error =
-            run_jobs(r_.settings_.jobs, pieces_.size(), [&](std::size_t i) -> std::optional<Error> {
-                const Piece& piece = pieces_[i];
-                if (is_there[piece.file] != 0) {
-                    advance(piece.size);
-                    return std::nullopt;
-                }
-                std::string buffer;
-                const auto got = fetch(piece, buffer);
-                if (!got) {
-                    const std::scoped_lock lock(mutex_);
-                    is_damaged_ = is_damaged_ || is_damage(got.error());
-                    return aws::to_error(got.error());
-                }
-                const auto written = files[piece.file]->write_at(piece.offset, buffer);
-                if (!written) return written.error().as_error();
-                {
-                    const std::scoped_lock lock(mutex_);
-                    report.received += piece.size;
-                }
-                advance(piece.size);
-                return std::nullopt;
-            });
-        if (error) return error;
+        files_ = std::vector<Target>(m_.files.size());
         std::set<std::string> directories = {directory};
-        for (std::size_t i = 0; i < files.size(); ++i) {
-            if (const auto synced = files[i]->sync(); !synced) return synced.error().as_error();
-            directories.insert(sys::parent_of(directory + "/" + m_.files[i].path));
+        for (const Piece& piece : pieces_) ++files_[piece.file].pieces_left;
+        for (std::size_t i = 0; i < m_.files.size(); ++i) {
+            files_[i].path = directory + "/" + m_.files[i].path;
+            directories.insert(sys::parent_of(files_[i].path));
+            if (files_[i].pieces_left > 0) continue;
+            if (auto error = prepare(i)) return error;
+            if (auto error = finish(files_[i])) return error;
         }
+        auto error = run_jobs(r_.settings_.jobs, pieces_.size(),
+                              [&](std::size_t i) { return receive_piece(pieces_[i], report); });
+        if (error) return error;
         for (const std::string& name : directories) {
             const auto synced = r_.env_.sync_directory(name);
             if (!synced) return synced.error().as_error();
@@ -127,6 +107,14 @@ class Receiver {
     bool is_damaged() const { return is_damaged_; }
 
   private:
+    struct Target {
+        std::mutex mutex;  ///< of `file` being opened and closed
+        std::string path;
+        std::unique_ptr<sys::File> file;
+        std::size_t pieces_left = 0;
+        bool is_there = false;  ///< an interrupted restore has left it whole
+    };
+
     static bool is_damage(const aws::StoreError& error) {
         return error.fault == aws::StoreFault::checksum ||
                error.fault == aws::StoreFault::not_found;
@@ -145,35 +133,67 @@ class Receiver {
         if (r_.settings_.progress) r_.settings_.progress(done_, m_.bytes());
     }
 
+    std::optional<Error> receive_piece(const Piece& piece, GetReport& report) {
+        Target& target = files_[piece.file];
+        {
+            const std::scoped_lock lock(target.mutex);
+            if (target.file == nullptr) {
+                if (auto error = prepare(piece.file)) return error;
+            }
+        }
+        if (!target.is_there) {
+            std::string buffer;
+            const auto got = fetch(piece, buffer);
+            if (!got) {
+                const std::scoped_lock lock(mutex_);
+                is_damaged_ = is_damaged_ || is_damage(got.error());
+                return aws::to_error(got.error());
+            }
+            const auto written = target.file->write_at(piece.offset, buffer);
+            if (!written) return written.error().as_error();
+        }
+        {
+            const std::scoped_lock lock(mutex_);
+            if (!target.is_there) report.received += piece.size;
+        }
+        advance(piece.size);
+        const std::scoped_lock lock(target.mutex);
+        return --target.pieces_left == 0 ? finish(target) : std::nullopt;
+    }
+
+    static std::optional<Error> finish(Target& target) {
+        const auto synced = target.file->sync();
+        target.file.reset();
+        if (!synced) return synced.error().as_error();
+        return std::nullopt;
+    }
+
     /// Opens or makes the file; keeps it if it already has the right bytes.
-    std::optional<Error> prepare(const std::string& directory, const StoredFile& stored,
-                                 std::unique_ptr<sys::File>& file, char& is_there) {
-        const std::string target = directory + "/" + stored.path;
-        auto made = r_.env_.create(target);
+    std::optional<Error> prepare(std::size_t index) {
+        const StoredFile& stored = m_.files[index];
+        Target& target = files_[index];
+        auto made = r_.env_.create(target.path);
         if (!made && made.error().code == ENOENT) {
-            const auto parents = sys::make_directories(r_.env_, sys::parent_of(target));
+            const auto parents = sys::make_directories(r_.env_, sys::parent_of(target.path));
             if (!parents) return parents.error().as_error();
-            made = r_.env_.create(target);
+            made = r_.env_.create(target.path);
         }
-        if (made) {
-            file = std::move(*made);
-            return std::nullopt;
-        }
-        if (made.error().code != EEXIST) return made.error().as_error();
-        made = r_.env_.open_to_write(target);
-        if (!made) return made.error().as_error();
-        file = std::move(*made);
-        const auto status = file->status();
-        if (!status) return status.error().as_error();
-        is_there = status->size == stored.size && has_bytes(*file, stored) ? 1 : 0;
-        if (is_there == 0 && status->size > stored.size) {
-            file.reset();
-            const auto gone = r_.env_.unlink(target);
-            if (!gone) return gone.error().as_error();
-            made = r_.env_.create(target);
+        if (!made && made.error().code != EEXIST) return made.error().as_error();
+        if (!made) {
+            made = r_.env_.open_to_write(target.path);
             if (!made) return made.error().as_error();
-            file = std::move(*made);
+            const auto status = (*made)->status();
+            if (!status) return status.error().as_error();
+            target.is_there = status->size == stored.size && has_bytes(**made, stored);
+            if (!target.is_there && status->size > stored.size) {
+                made->reset();
+                const auto gone = r_.env_.unlink(target.path);
+                if (!gone) return gone.error().as_error();
+                made = r_.env_.create(target.path);
+                if (!made) return made.error().as_error();
+            }
         }
+        target.file = std::move(*made);
         return std::nullopt;
     }
 
@@ -192,6 +212,7 @@ class Receiver {
     Repository& r_;
     const Manifest& m_;
     std::vector<Piece> pieces_;
+    std::vector<Target> files_;
     std::mutex mutex_;
     std::uint64_t done_ = 0;
     bool is_damaged_ = false;

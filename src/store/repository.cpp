@@ -321,6 +321,7 @@ Manifest Repository::intent_of(const PutRequest& request, const std::string& id)
 
 Result<PutReport> Repository::put(const PutRequest& request) {
     PutReport report;
+    const std::int64_t begun = env_.steady_ns();
     const auto id = choose_id(request, report);
     if (!id) return id.error();
     report.id = *id;
@@ -335,7 +336,11 @@ Result<PutReport> Repository::put(const PutRequest& request) {
     if (auto error = claim(intent)) return *error;
     if (auto error = sweep(*id)) return *error;
     Sender sender(*this, request, intent, report);
-    auto files = sender.send();
+    const std::int64_t sending = env_.steady_ns();
+    meter_.begin(sending);
+    auto files = sender.send(begun);
+    const std::int64_t sent = env_.steady_ns();
+    meter_.end(sent);
     if (!files) return files.error();
     const auto age = static_cast<double>(now() - intent.created) * kSecond;
     if (age > settings_.lease) {
@@ -354,6 +359,8 @@ Result<PutReport> Repository::put(const PutRequest& request) {
         if (auto error = write(name, manifest)) return *error;
         if (auto error = commit_shards(request, report)) return *error;
     }
+    const std::int64_t beside = sending - begun + env_.steady_ns() - sent;
+    meter_.overhead(static_cast<double>(beside) / 1e9 * kSecond);
     if (auto error = remove({own_intent})) return *error;
     // What a prune could not take while this put was at work.
     const auto collected = collect_trash();

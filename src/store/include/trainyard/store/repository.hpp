@@ -18,6 +18,7 @@
 
 #include "trainyard/aws/object_store.hpp"
 #include "trainyard/base/units.hpp"
+#include "trainyard/store/forecast.hpp"
 #include "trainyard/store/manifest.hpp"
 #include "trainyard/store/tree.hpp"
 
@@ -45,6 +46,9 @@ struct PutRequest {
     int node = 0;
     int nodes = 1;
     std::string attempt;  ///< the same on all nodes, another for each run; required if nodes > 1
+    /// From now on, until the machine goes away: committed kCommitMargin before, or given up for
+    /// now with an error; what was sent is resumed by the next put.
+    std::optional<Seconds> within;
 };
 struct PutReport {
     std::string id;
@@ -107,6 +111,8 @@ class Repository {
     Repository(sys::Env& env, aws::ObjectStore& store, RepositorySettings settings);
 
     Result<PutReport> put(const PutRequest& request);
+    /// From the puts of this object so far, the running one included; nullopt: nothing is known.
+    std::optional<Forecast> forecast() const { return meter_.forecast(); }
     Result<Inventory> inventory();
     Result<GetReport> get(const GetRequest& request);
     /// Reads every byte of one checkpoint; a sound one is stamped as verified.
@@ -152,6 +158,7 @@ class Repository {
     sys::Env& env_;
     aws::ObjectStore& store_;
     RepositorySettings settings_;
+    RateMeter meter_;
 };
 
 /// Runs work(0) … work(count - 1), `jobs` at a time; stops at the first error and returns it.
