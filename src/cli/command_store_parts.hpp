@@ -30,7 +30,7 @@ enum class OpenFor {
     writing,
 };
 Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::string& where, Io& io,
-                                              OpenFor purpose);
+                                              OpenFor purpose = OpenFor::writing);
 
 /// What put and watch ask of a checkpoint.
 struct StoreInput {
