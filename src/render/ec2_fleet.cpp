@@ -106,16 +106,18 @@ void add_requests(Directory& out, const Recipe& r, const Ec2Run& run) {
 }
 
 std::vector<std::string> start_commands(const Directory& out, const Recipe& r, const Ec2Run& run) {
-    std::vector<std::string> c = storage_commands(out, r, run.name);
+    std::vector<std::string> c;
     const auto send = [&](const std::string& name) {
         if (const File* f = out.find(name)) c.push_back(send_request(r, *f));
     };
-    send("iam/iam.create-instance-profile.json");
-    send("iam/iam.add-role-to-instance-profile.json");
     send("ec2.create-security-group.json");
     c.push_back("# put the new group's id into the files, then");
     send("ec2.authorize-security-group-ingress.json");
     send("ec2.authorize-security-group-egress.json");
+    const auto storage = storage_commands(out, r, run.name);  // a file system is in the group
+    c.insert(c.end(), storage.begin(), storage.end());
+    send("iam/iam.create-instance-profile.json");
+    send("iam/iam.add-role-to-instance-profile.json");
     send("ec2.create-placement-group.json");
     c.push_back("# put your program into code/, then");
     c.push_back("aws s3 cp --recursive code/ " + shell_word(folder(run.at.code)));
@@ -168,10 +170,12 @@ std::vector<std::string> notes(const Recipe& r, const Launch& launch, const Imag
     if (!machine.note.empty())
         n.push_back("Image: " + machine.note + " (as of " + machine.provenance.as_of + ").");
     if (r.nodes > 1) {
-        n.push_back(
-            "All nodes start together or none does: `MinTargetCapacity` is the whole gang. "
-            "EC2 replaces no node: after a loss, end the rest and send the fleet request "
-            "again; the run resumes from S3.");
+        n.push_back(std::string(has_block(r) ? "A fleet in a Capacity Block takes no minimum: "
+                                               "nodes that wait in vain for the others end. "
+                                             : "All nodes start together or none does: "
+                                               "`MinTargetCapacity` is the whole gang. ") +
+                    "EC2 replaces no node: after a loss, end the rest and send the fleet request "
+                    "again; the run resumes from S3.");
     }
     if (has_block(r)) {
         n.push_back(

@@ -102,12 +102,18 @@ void add_sagemaker_run(std::vector<Node>& s, const Recipe& r) {
                      "cloudwatch:namespace",
                      {"/aws/sagemaker/TrainingJobs", "aws/sagemaker/TrainingJobs"}));
     if (r.data_place != DataPlace::lustre) return;
-    // SageMaker puts its interfaces into the user's VPC; it needs these on "*".
-    s.push_back(allow("InterfacesInTheVpc",
-                      {"ec2:CreateNetworkInterface", "ec2:CreateNetworkInterfacePermission",
-                       "ec2:DeleteNetworkInterface", "ec2:DeleteNetworkInterfacePermission",
-                       "ec2:DescribeDhcpOptions", "ec2:DescribeNetworkInterfaces",
-                       "ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs"},
+    // SageMaker puts its interfaces into the user's VPC.
+    s.push_back(allow(
+        "InterfacesInTheVpc",
+        {"ec2:CreateNetworkInterface", "ec2:CreateNetworkInterfacePermission",
+         "ec2:DeleteNetworkInterface"},
+        {arn(r, "ec2", kAccount.value, "network-interface/*"),
+         arn(r, "ec2", kAccount.value, "subnet/" + std::string(kPrivateSubnet.value)),
+         arn(r, "ec2", kAccount.value, "security-group/" + std::string(kSecurityGroup.value))}));
+    s.push_back(allow("LookAtTheVpc",
+                      {"ec2:DeleteNetworkInterfacePermission", "ec2:DescribeDhcpOptions",
+                       "ec2:DescribeNetworkInterfaces", "ec2:DescribeSecurityGroups",
+                       "ec2:DescribeSubnets", "ec2:DescribeVpcs"},
                       {"*"}));
 }
 

@@ -251,6 +251,7 @@ void add_requests(Directory& out, const Recipe& r, const SlurmJob& job, const Ec
 std::vector<std::string> start_commands(const Directory& d, const Recipe& r, const SlurmJob& job,
                                         const Addresses& at) {
     std::vector<std::string> c = storage_commands(d, r, job.name);
+    c.push_back("# put the new group's and the new template's id into the files as they come");
     c.push_back(
         fmt::format("aws iam put-role-policy --role-name {} --policy-name pcs "
                     "--policy-document file://iam/policy-pcs.json",

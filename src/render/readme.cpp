@@ -59,16 +59,22 @@ std::string bill(const Recipe& r) {
 }
 
 std::string cost(const Recipe& r, const ReadmeParts& parts) {
-    const bool block = r.purchase == Purchase::capacity_block && r.block_days;
+    const bool mixed = r.purchase == Purchase::mixed;
+    const int sure = mixed ? r.base_nodes : r.nodes;
     std::string s =
-        fmt::format("## Cost\n\n{} x {} at {}/h = **{}/h**{}, {} in {}, price of {}\n({}).",
-                    r.nodes, r.instance.type, format_usd_cents(r.rate * kHour),
-                    format_usd_cents(r.cluster_rate() * kHour), block ? "" : " while it runs",
-                    to_string(r.purchase), r.region, markdown_text(r.rate_source.as_of),
-                    markdown_text(r.rate_source.source));
-    if (block) {
+        fmt::format("## Cost\n\n{} x {} at {}/h = **{}/h**{}, {} in {}", sure, r.instance.type,
+                    format_usd_cents(r.rate * kHour), format_usd_cents(sure * r.rate * kHour),
+                    r.block_days ? "" : " while it runs",
+                    !mixed         ? to_string(r.purchase)
+                    : r.block_days ? to_string(Purchase::capacity_block)
+                                   : to_string(Purchase::on_demand),
+                    r.region);
+    if (mixed) s += fmt::format(", and {} on spot for less (below)", r.nodes - sure);
+    s += fmt::format(", price of {}\n({}).", markdown_text(r.rate_source.as_of),
+                     markdown_text(r.rate_source.source));
+    if (r.block_days) {
         s += fmt::format("\n**{}** of it is due when the block is bought: {} days, used or not.",
-                         format_usd(r.cluster_rate() * (*r.block_days * kDay)), *r.block_days);
+                         format_usd(sure * r.rate * (*r.block_days * kDay)), *r.block_days);
     }
     if (!parts.more_per_hour.empty()) s += "\nBeside it: " + parts.more_per_hour + ".";
     return s +

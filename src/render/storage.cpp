@@ -198,8 +198,13 @@ std::vector<std::string> requests_of(const Directory& out, const Recipe& r) {
           "ec2.create-vpc-endpoint.s3", "ecr.create-pull-through-cache-rule",
           "fsx.create-file-system.lustre", "fsx.create-data-repository-association.data",
           "fsx.create-data-repository-association.checkpoints", "fsx.create-file-system.openzfs"}) {
-        if (const File* f = out.find("storage/" + std::string(stem) + ".json"))
-            commands.push_back(send_request(r, *f));
+        const File* f = out.find("storage/" + std::string(stem) + ".json");
+        if (f == nullptr) continue;
+        commands.push_back(send_request(r, *f));
+        if (std::string_view(stem).starts_with("fsx.create-file-system"))
+            commands.push_back("aws fsx describe-file-systems --region " + shell_word(r.region) +
+                               "   # until AVAILABLE; then put its id and mount name into the "
+                               "files");
     }
     return commands;
 }
@@ -312,6 +317,10 @@ std::vector<std::string> storage_tear_down(const Directory& out, const Recipe& r
                                                                 {"openzfs", kHomeFileSystem.value}};
     for (const auto& [kind, id] : systems) {
         if (out.find("storage/fsx.create-file-system." + kind + ".json") != nullptr) {
+            if (kind == "lustre")
+                commands.push_back(
+                    "# what was not yet exported to S3 goes with it: look at the last checkpoint "
+                    "there first");
             commands.push_back(
                 fmt::format("aws fsx delete-file-system{} --file-system-id {}", region, id));
         }

@@ -137,6 +137,17 @@ TEST(Storage, WhatARunMadeIsTakenAway) {
     }
 }
 
+TEST(Storage, AMixedPlansGuaranteedPartHasTheRate) {
+    Recipe r = test_recipe("p4d.24xlarge", 5, Purchase::mixed);
+    r.base_nodes = 3;
+    const auto d = render(Target::eks, r, {});
+    ASSERT_TRUE(d.has_value());
+    const std::string& readme = d->find("README.md")->content;
+    EXPECT_NE(readme.find("3 x p4d.24xlarge at $10.00/h = **$30.00/h** while it runs, on demand in "
+                          "us-east-1, and 2 on spot"),
+              std::string::npos);
+}
+
 TEST(Storage, OnlyMachinesInAVpcOfTheUsersNeedAnEndpoint) {
     const Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
     const auto sagemaker = render(Target::sagemaker, r, {});
