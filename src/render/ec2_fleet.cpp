@@ -61,13 +61,6 @@ std::optional<Error> refuse_plan(const Recipe& r) {
                       fmt::format("an all-or-nothing fleet holds at most {:.0f}", most),
                       "--target parallelcluster");
     }
-    if (r.purchase == Purchase::mixed && (r.base_nodes < 1 || r.base_nodes >= r.nodes)) {
-        return refuse(
-            r,
-            fmt::format("{} of {} nodes on guaranteed capacity are no mix", r.base_nodes, r.nodes),
-            "base_nodes is at least 1 and less than nodes",
-            "plan again: base_nodes in the plan was changed by hand");
-    }
     if (!has_block(r)) return std::nullopt;
     const int days = r.block_days.value_or(0);
     if (!is_block_length(days)) {

@@ -229,6 +229,16 @@ class Reading {
         if (r.has("block_days"))
             recipe.block_days = static_cast<int>(r.integer("block_days", {.min = 0, .max = 366}));
         recipe.base_nodes = size_or(r, "base_nodes");
+        if (recipe.purchase == Purchase::mixed &&
+            (recipe.base_nodes < 1 || recipe.base_nodes >= recipe.nodes)) {
+            const Node* at = node.find("base_nodes");
+            out_.push_back(mistake(at == nullptr ? node : *at,
+                                   fmt::format("base_nodes: {} of {} nodes on guaranteed capacity "
+                                               "are no mix",
+                                               recipe.base_nodes, recipe.nodes),
+                                   "it is at least 1 and less than nodes",
+                                   "write the plan again: trainyard plan … --json"));
+        }
         recipe.checkpoint = number(r, "checkpoint_bytes", out_, node) * kByte;
         recipe.dataset = number(r, "dataset_bytes", out_, node) * kByte;
         if (const auto v = r.optional_number("lustre_bytes", kNotNegative))
