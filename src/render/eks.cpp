@@ -24,10 +24,6 @@ constexpr NameRule kName = {
     "a name of Kubernetes objects", 40, false,
     "https://kubernetes.io/docs/concepts/overview/working-with-objects/names/"};
 constexpr const char* kSpace = "training";
-/// How often a run starts again before someone should look: JobSet cannot tell a lost node from a
-/// program that fails. Spot loses nodes as a matter of course.
-constexpr int kRestarts = 20;
-constexpr int kSpotRestarts = 100;
 
 constexpr std::string_view kGpuOperator = R"(# Driver and container toolkit are in the EKS image.
 driver:
@@ -89,16 +85,10 @@ constexpr std::string_view kKueue = R"(managerConfig:
         - trainer.kubeflow.org/trainjob
 )";
 
-bool has_spot(const Recipe& r) {
-    return r.purchase == Purchase::spot || r.purchase == Purchase::mixed;
-}
-
 Node restart_policy(const Recipe& r) {
     Node n = Node::map();
     n.set("#", "a lost node ends all pods; they start again together from the last checkpoint");
-    n.set("maxRestarts", r.resume == workload::Resume::none ? 0
-                         : has_spot(r)                      ? kSpotRestarts
-                                                            : kRestarts);
+    n.set("maxRestarts", restarts(r));
     n.set("restartStrategy", "BlockingRecreate");
     return n;
 }

@@ -25,8 +25,6 @@ constexpr NameRule kName = {
 /// HyperPod resumes jobs in "kubeflow" and in namespaces that begin with "hyperpod".
 constexpr const char* kSpace = "hyperpod-training";
 constexpr const char* kRequest = "sagemaker.create-cluster.json";
-/// How often a run that lost a node starts again before someone should look.
-constexpr int kRestarts = 100;
 
 constexpr std::string_view kOnCreate = R"sh(
 # Runs on each new node before it joins the cluster. The image is ready as it is: add what your
@@ -125,8 +123,8 @@ Node replica(const Recipe& r, const KubernetesRun& run, int pods, const Pairs& l
 Node pytorch_job(const Recipe& r, const KubernetesRun& run) {
     Node policy = Node::map();
     policy.set("cleanPodPolicy", "None");
-    const int restarts = r.resume == workload::Resume::none ? 0 : kRestarts;
-    policy.set("backoffLimit", restarts);
+    const int again = restarts(r);
+    policy.set("backoffLimit", again);
     Node replicas = Node::map();
     replicas.set("Master", replica(r, run, 1, {}));
     if (r.nodes > 1) replicas.set("Worker", replica(r, run, r.nodes - 1, {}));
@@ -136,10 +134,10 @@ Node pytorch_job(const Recipe& r, const KubernetesRun& run) {
     Node n = manifest("kubeflow.org/v1", "PyTorchJob", run.name, run.space);
     Node m = *n.find("metadata");
     m.set("labels", string_map({{"kueue.x-k8s.io/queue-name", run.name}}));
-    if (restarts > 0)
-        m.set("annotations", string_map({{"sagemaker.amazonaws.com/enable-job-auto-resume", "true"},
-                                         {"sagemaker.amazonaws.com/job-max-retry-count",
-                                          std::to_string(restarts)}}));
+    if (again > 0)
+        m.set("annotations",
+              string_map({{"sagemaker.amazonaws.com/enable-job-auto-resume", "true"},
+                          {"sagemaker.amazonaws.com/job-max-retry-count", std::to_string(again)}}));
     n.set("metadata", std::move(m)).set("spec", std::move(spec));
     return n;
 }

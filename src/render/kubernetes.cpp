@@ -365,8 +365,7 @@ Node pod_template(const Recipe& r, const KubernetesRun& run, const Pairs& launch
     toleration.set("key", run.pod.device).set("operator", "Exists").set("effect", "NoSchedule");
     Node spec = Node::map();
     spec.set("restartPolicy", "Never").set("serviceAccountName", run.name);
-    spec.set("terminationGracePeriodSeconds",
-             r.purchase == Purchase::spot || r.purchase == Purchase::mixed ? kSpotGrace : kGrace);
+    spec.set("terminationGracePeriodSeconds", has_spot(r) ? kSpotGrace : kGrace);
     spec.set("nodeSelector", string_map(run.selector));
     spec.set("tolerations", one_item(std::move(toleration)));
     spec.set("containers", one_item(container(r, run, launcher)));
@@ -413,6 +412,15 @@ void add_workspace(Directory& out, const Recipe& r, const KubernetesRun& run) {
     else if (r.data_place == DataPlace::s3)
         out.add({"storage.yaml", manifests(r, run.target, bucket_volume(r, run))});
     out.add({"queue.yaml", manifests(r, run.target, queue(run))});
+}
+
+bool has_spot(const Recipe& r) {
+    return r.purchase == Purchase::spot || r.purchase == Purchase::mixed;
+}
+
+int restarts(const Recipe& r) {
+    if (r.resume == workload::Resume::none) return 0;
+    return has_spot(r) ? 100 : 20;
 }
 
 std::vector<std::string> leave_namespace(const Recipe& r, const KubernetesRun& run) {

@@ -67,6 +67,11 @@ std::vector<std::string> pod_command(const KubernetesRun& run);
 /// A plain Job with one index for each of the recipe's copies.
 doc::Node array_job(const Recipe& recipe, const KubernetesRun& run);
 
+bool has_spot(const Recipe& recipe);
+/// How often a run starts again before someone should look: neither JobSet nor PyTorchJob can tell
+/// a lost node from a program that fails, and spot loses nodes as a matter of course.
+int restarts(const Recipe& recipe);
+
 /// Shell commands that take back what belongs to the run alone and no file deletes.
 std::vector<std::string> leave_namespace(const Recipe& recipe, const KubernetesRun& run);
 /// "the EKS control plane ($0.10/h, …)".
