@@ -12,6 +12,8 @@ namespace {
 void find(const Case& c, Found& found) {
     for (const Job& job : c.jobs) {
         if (job.form != Job::Form::pod || (job.efa && job.efa->value > 0)) continue;
+        // A runtime's pods get their devices from the TrainJob.
+        if (contains(job.object_kind, "TrainingRuntime") && !job.has_devices()) continue;
         const EnvVar* asks = find_env(job.env, "FI_PROVIDER");
         const bool says_efa = asks != nullptr && asks->value.is("efa");
         const Said type = facts::accelerated(c, c.types_of(job));
