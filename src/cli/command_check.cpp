@@ -1,11 +1,17 @@
 // trainyard check: what in the files that people have wastes money or breaks training.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "check_files.hpp"
 #include "command.hpp"
 #include "trainyard/lint/check.hpp"
+#include "trainyard/lint/repair.hpp"
+#include "trainyard/lint/settings.hpp"
 #include "trainyard/lint/write.hpp"
+#include "trainyard/sys/env.hpp"
+#include "trainyard/sys/environment.hpp"
 #include "version.hpp"
 
 namespace trainyard::cli {
@@ -38,22 +44,78 @@ bool fails(const lint::Finding& f, const std::string& fail_on) {
            (fail_on == "warning" && f.severity == Severity::warning);
 }
 
+/// trainyard.yaml here or in a directory that is checked; the first that there is.
+Result<lint::CheckOptions> settings_of(const Args& args) {
+    std::vector<std::string> candidates;
+    if (args.given("config")) {
+        candidates.push_back(args.text("config"));
+    } else {
+        std::vector<std::string> folders = args.list("path");
+        folders.insert(folders.begin(), ".");
+        for (const std::string& folder : folders) {
+            const std::string path = folder == "." ? "trainyard.yaml" : folder + "/trainyard.yaml";
+            const auto status = sys::real_env().status(path);
+            if (status && status->kind == sys::FileKind::file) candidates.push_back(path);
+        }
+    }
+    if (candidates.empty()) return lint::CheckOptions{};
+    auto text = sys::read_file(candidates.front());
+    if (!text) return text.error();
+    return lint::read_settings(*text, candidates.front());
+}
+
+std::string printed(const lint::Report& report, const CheckFiles& files, const Args& args,
+                    const Io& io) {
+    const std::string format = args.flag("json") ? "json" : args.text("format");
+    if (format == "json") return lint::write_json(report);
+    if (format == "sarif") return lint::write_sarif(report, kVersion);
+    if (format == "github") return lint::write_github(report);
+    if (format == "junit") return lint::write_junit(report, files.texts);
+    const lint::TextStyle style{
+        .paint = [&io](lint::Paint p, std::string_view t) { return painted(io, p, t); },
+        .width = static_cast<std::size_t>(std::clamp(io.width, 40, 120)),
+        .show_allowed = args.flag("show-allowed")};
+    return lint::write_text(report, files.texts, style);
+}
+
+/// The repairs as a diff; written only with --write.
+Result<Outcome> run_fix(const lint::Report& report, const CheckFiles& files, bool writes, Io& io) {
+    const std::vector<lint::Repaired> repaired = lint::repair(report, files.texts);
+    int edits = 0;
+    for (const lint::Repaired& r : repaired) {
+        edits += r.edits;
+        io.out << lint::unified_diff(r);
+        if (!writes) continue;
+        if (r.path == "-") continue;
+        auto written = sys::write_file(r.path, r.after);
+        if (!written) return written.error();
+    }
+    io.err << fmt::format("{} repair{} in {} file{}{}\n", edits, edits == 1 ? "" : "s",
+                          repaired.size(), repaired.size() == 1 ? "" : "s",
+                          writes             ? ", written"
+                          : repaired.empty() ? ""
+                                             : ": look at them, then --fix --write");
+    return Outcome::done;
+}
+
 Result<Outcome> run_check(const Args& args, Io& io) {
+    if (args.flag("write") && !args.flag("fix")) {
+        return Error{ErrorKind::usage,
+                     {{Severity::error,
+                       {"trainyard check", 0, 0},
+                       "--write goes with --fix",
+                       {},
+                       "trainyard check --fix shows what would be written"}}};
+    }
+    auto options = settings_of(args);
+    if (!options) return options.error();
     auto files = read_check_files(args.list("path"));
     if (!files) return files.error();
-    lint::Report report = lint::check(files->texts);
+    lint::Report report = lint::check(files->texts, *options);
     report.diagnostics.insert(report.diagnostics.begin(), files->diagnostics.begin(),
                               files->diagnostics.end());
-    const std::string format = args.text("format");
-    if (format == "json" || args.flag("json")) {
-        io.out << lint::write_json(report);
-    } else {
-        const lint::TextStyle style{
-            .paint = [&io](lint::Paint p, std::string_view t) { return painted(io, p, t); },
-            .width = static_cast<std::size_t>(std::clamp(io.width, 40, 120)),
-            .show_allowed = args.flag("show-allowed")};
-        io.out << lint::write_text(report, files->texts, style);
-    }
+    if (args.flag("fix")) return run_fix(report, *files, args.flag("write"), io);
+    io.out << printed(report, *files, args, io);
     io.report(report.diagnostics);
     const bool is_broken =
         std::any_of(report.diagnostics.begin(), report.diagnostics.end(),
@@ -84,7 +146,7 @@ Command check_command() {
                      .value_name = "FORMAT",
                      .help = "how findings are printed",
                      .fallback = "text",
-                     .choices = {"text", "json"}},
+                     .choices = {"text", "json", "sarif", "github", "junit"}},
                     {.name = "json",
                      .kind = Option::Kind::flag,
                      .help = "the same as --format json, schema trainyard.check"},
@@ -93,6 +155,15 @@ Command check_command() {
                      .help = "exit with 1 if there is a finding of this severity or above",
                      .fallback = "error",
                      .choices = {"error", "warning", "note", "never"}},
+                    {.name = "fix",
+                     .kind = Option::Kind::flag,
+                     .help = "show the mechanical repairs as a diff instead of the findings"},
+                    {.name = "write",
+                     .kind = Option::Kind::flag,
+                     .help = "with --fix: write the repairs into the files"},
+                    {.name = "config",
+                     .value_name = "FILE",
+                     .help = "settings instead of trainyard.yaml here or in a directory given"},
                     {.name = "show-allowed",
                      .kind = Option::Kind::flag,
                      .help = "show findings that a comment or trainyard.yaml allows, too"}},

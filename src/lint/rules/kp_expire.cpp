@@ -20,7 +20,7 @@ void find(const Case& c, Found& found) {
                 .at(expire,
                     fmt::format("NodePool {} replaces its nodes after {}", p.name, expire.text))
                 .edits.push_back({expire.where, expire.text, "Never"});
-        } else if (said(p.node, {"apiVersion"}).is("karpenter.sh/v1")) {
+        } else {
             Finding& f = found.at(p.where, fmt::format("NodePool {} replaces its nodes after 720h, "
                                                        "the default",
                                                        p.name));

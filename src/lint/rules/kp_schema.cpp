@@ -72,7 +72,7 @@ void check_class(const Document& d, Found& found) {
 void find(const Case& c, Found& found) {
     for (const Document& d : c.documents) {
         if (d.kind != Kind::kubernetes) continue;
-        if (d.object_kind == "NodePool" && d.api == "karpenter.sh/v1") check_pool(d, found);
+        if (d.object_kind == "NodePool" && d.api.starts_with("karpenter.sh/")) check_pool(d, found);
         if (d.object_kind == "EC2NodeClass" && d.api == "karpenter.k8s.aws/v1") {
             check_class(d, found);
         }
