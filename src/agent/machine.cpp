@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cerrno>
 #include <cmath>
 #include <cstring>
 #include <utility>
@@ -91,6 +92,9 @@ std::string describe(const AttemptOutcome& outcome) {
         }
         case AttemptOutcome::Kind::not_started:
             return fmt::format("it cannot be started: {}", std::strerror(outcome.number));
+        case AttemptOutcome::Kind::no_keeper:
+            return fmt::format("no process could be started for it: {}",
+                               std::strerror(outcome.number));
         case AttemptOutcome::Kind::lost:
             return "it vanished: how it ended is not known";
         case AttemptOutcome::Kind::rebooted:
@@ -362,7 +366,10 @@ void Machine::on(const event::Ended& e, Instant now, Actions& out) {
         out.emplace_back(Say{Level::info, "ended", "the command ended with 0", memory_.step});
         return flush(Ending::done, policy_.flush_window, now, out);
     }
-    if (o.kind == AttemptOutcome::Kind::not_started) {
+    // Out of memory or of processes goes by; a program that is not there does not come.
+    const bool may_pass = o.number == EAGAIN || o.number == ENOMEM || o.number == EMFILE ||
+                          o.number == ENFILE || o.number == EIO;
+    if (o.kind == AttemptOutcome::Kind::not_started && !may_pass) {
         out.emplace_back(Say{Level::alarm, "not-started", "the command: " + describe(o)});
         return flush(Ending::world, 0 * kSecond, now, out);
     }

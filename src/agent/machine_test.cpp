@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include <cerrno>
 #include <csignal>
 
 namespace trainyard::agent {
@@ -337,6 +338,18 @@ TEST(Machine, ACommandThatCannotBeStartedIsNotTriedAgain) {
     b.start();
     b.feed(event::Ended{{Kind::not_started, ENOENT}});
     EXPECT_EQ(b.take<action::Finish>()->ending, Ending::world);
+}
+
+TEST(Machine, AFullDiskOrMemoryAtTheStartGoesBy) {
+    for (const AttemptOutcome& o :
+         {AttemptOutcome{Kind::no_keeper, ENOSPC}, AttemptOutcome{Kind::not_started, ENOMEM}}) {
+        Bench b;
+        b.start();
+        b.feed(event::Ended{o});
+        EXPECT_FALSE(b.take<action::Finish>());
+        b.pass(2 * kSecond);
+        EXPECT_EQ(b.machine.phase(), Phase::preparing);
+    }
 }
 
 TEST(Machine, ARestartOfTheMachineIsNoFailure) {

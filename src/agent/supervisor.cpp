@@ -217,7 +217,7 @@ void Supervisor::start(const action::Start& start) {
     auto begun = Attempt::start(env_, s);
     if (!begun) {
         attempt_.reset();
-        return feed(event::Ended{{AttemptOutcome::Kind::not_started, begun.error().code}});
+        return feed(event::Ended{{AttemptOutcome::Kind::no_keeper, begun.error().code}});
     }
     attempt_ = std::move(*begun);
     observer_.attempt_begins(now(), start.step);

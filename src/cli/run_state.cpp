@@ -11,7 +11,7 @@ Result<RunState> open_run_state(const Args& args) {
     const std::string file = state.directory + "/state.db";
     if (!env.status(file)) {
         return Error{ErrorKind::world,
-                     {{.where = {state.directory, 0, 0},
+                     {{.where = {args.text("state"), 0, 0},
                        .what = "no run has its state here",
                        .why = {},
                        .fix = "name it: --state DIR"}}};

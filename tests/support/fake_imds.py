@@ -75,6 +75,7 @@ class FakeImds:
 
         self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
         self.server.daemon_threads = True
+        self.server.handle_error = lambda *_: None  # a client that was killed
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
 
     @property

@@ -125,6 +125,10 @@ def resume(args):
     return state["global_step"], states
 
 
+def loss_of(step, states):
+    return 2.0 + 8.0 / max(step, 1) + states[0][0] / 1e6
+
+
 def misbehave(args, step):
     if args.fail_at == step:
         print("CUDA error: an illegal memory access was encountered", flush=True)
@@ -154,7 +158,7 @@ def main():
         states = ranks.step(states, sample)
         step += 1
         time.sleep(args.step_time)
-        loss = 2.0 + 8.0 / step + states[0][0] / 1e6
+        loss = loss_of(step, states)
         if args.nan_at is not None and step >= args.nan_at:
             loss = float("nan")
         if args.audit:
@@ -167,7 +171,7 @@ def main():
         answered = bool(wanted)
         asked.clear()
     if args.final:
-        final = {"step": step, "states": [s.hex() for s in states], "loss": loss if step else None}
+        final = {"step": step, "states": [s.hex() for s in states], "loss": loss_of(step, states)}
         args.final.write_text(json.dumps(final), encoding="utf-8")
 
 

@@ -59,6 +59,7 @@ struct AttemptOutcome {
         exited,
         signalled,
         not_started,  ///< `number` is the errno
+        no_keeper,    ///< the process beside the command was not started; errno
         lost,         ///< its end was written down nowhere
         rebooted,     ///< the machine was, under it
     };
