@@ -162,7 +162,6 @@ void Machine::on(const event::Adopted& e, Instant /*now*/, Actions& out) {
 
 void Machine::on(const event::Prepared& e, Instant now, Actions& out) {
     if (phase_ != Phase::preparing) return;
-    prepare_failures_ = 0;
     if (drain_) return flush(ending_of(drain_->why), 0 * kSecond, now, out);
     memory_.attempts += 1;
     memory_.resumed = e.step;
@@ -353,6 +352,11 @@ void Machine::on(const event::Ended& e, Instant now, Actions& out) {
     if (phase_ != Phase::running && phase_ != Phase::saving && phase_ != Phase::ending) return;
     kill_at_.reset();
     const AttemptOutcome& o = e.outcome;
+    if (o.kind == AttemptOutcome::Kind::no_keeper && !drain_) {
+        phase_ = Phase::preparing;  // the machine's fault, not the command's
+        return on(event::PrepareFailed{describe(o)}, now, out);
+    }
+    prepare_failures_ = 0;
     const bool is_clean = o.kind == AttemptOutcome::Kind::exited && o.number == 0;
     command_code_ = o.kind == AttemptOutcome::Kind::signalled ? 128 + o.number : o.number;
     if (drain_) {

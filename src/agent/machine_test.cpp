@@ -350,6 +350,18 @@ TEST(Machine, AFullDiskOrMemoryAtTheStartGoesBy) {
         b.pass(2 * kSecond);
         EXPECT_EQ(b.machine.phase(), Phase::preparing);
     }
+    // Tried for an hour or so, without ever counting against the command.
+    Bench b;
+    b.start();
+    for (int i = 1; i < 20; ++i) {
+        b.feed(event::Ended{{Kind::no_keeper, ENOSPC}});
+        b.pass(6 * kMinute);
+        b.feed(event::Prepared{});
+    }
+    EXPECT_FALSE(b.take<action::Finish>());
+    EXPECT_TRUE(b.machine.memory().failures.empty());
+    b.feed(event::Ended{{Kind::no_keeper, ENOSPC}});
+    EXPECT_EQ(b.take<action::Finish>()->ending, Ending::world);
 }
 
 TEST(Machine, ARestartOfTheMachineIsNoFailure) {

@@ -45,6 +45,7 @@ class Supervisor {
     AttemptSettings attempt_settings(int number);
 
     std::optional<Error> take_up();
+    void end_strays(int adopted);
     void adopt(const AttemptRow& row);
     void loop();
     void wait();

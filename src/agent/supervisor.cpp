@@ -3,6 +3,7 @@
 #include <fmt/format.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
 
 #include "supervision.hpp"
@@ -90,6 +91,7 @@ std::optional<Error> Supervisor::take_up() {
     }
     (void)journal_.take_requests();  // of a time before us
     machine_.emplace(settings_.policy, std::move(memory), env_.random());
+    end_strays(is_open && is_same ? last->number : 0);
     if (is_open && is_same) {
         adopt(*last);
     } else {
@@ -97,6 +99,20 @@ std::optional<Error> Supervisor::take_up() {
         feed(event::Begin{});
     }
     return std::nullopt;
+}
+
+/// Two commands on one checkpoint directory would spoil it: whatever of this run still lives and is
+/// not the attempt that is taken over, is ended.
+void Supervisor::end_strays(int adopted) {
+    const auto kept =
+        sys::processes_marked(fmt::format("TRAINYARD_ATTEMPT_ID={}-{}", run_id_, adopted));
+    for (const std::int64_t pid : sys::processes_marked("TRAINYARD_RUN_ID=" + run_id_)) {
+        if (std::find(kept.begin(), kept.end(), pid) != kept.end()) continue;
+        say({action::Say::Level::warning, "stray",
+             "a process of an earlier attempt still lives: " + sys::describe_process(pid) +
+                 ": SIGKILL"});
+        sys::signal_process(pid, SIGKILL);
+    }
 }
 
 void Supervisor::adopt(const AttemptRow& row) {
@@ -208,7 +224,12 @@ void Supervisor::start(const action::Start& start) {
                       .directory = s.directory,
                       .keeper = {}};
     // Before and after: a supervisor that dies in between finds the rest in the attempt's files.
-    note(journal_.save(*row_));
+    // What cannot be written down is not started: the next supervisor would not know of it.
+    if (auto error = journal_.save(*row_)) {
+        note(error);
+        row_.reset();
+        return feed(event::Ended{{AttemptOutcome::Kind::no_keeper, ENOSPC}});
+    }
     say({action::Say::Level::info, "start",
          start.from.empty() ? fmt::format("attempt {} starts from the beginning", start.attempt)
                             : fmt::format("attempt {} resumes at step {} from {}", start.attempt,
