@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""A small GPT trained with PyTorch DDP or FSDP, as a job for `trainyard run`. Runs on CPUs (Gloo) in seconds.
+"""A small GPT trained with PyTorch DDP, as a job for `trainyard run`. Runs on CPUs (Gloo) in seconds.
 
     trainyard run --checkpoint-dir out --store store --marker done -- \
         torchrun --standalone --nproc_per_node 2 examples/train_gpt.py --steps 200
@@ -73,26 +73,13 @@ def batch_of(step, args, rank, world):
     return torch.stack([sample(first + i, args.context) for i in range(rank, args.batch, world)])
 
 
-def full_state(model, optimizer, fsdp):
-    """Whole weights and optimizer states, on rank 0."""
-    if not fsdp:
-        return model.module.state_dict(), optimizer.state_dict()
-    from torch.distributed.fsdp import FullStateDictConfig, FullyShardedDataParallel, StateDictType
-
-    config = FullStateDictConfig(offload_to_cpu=True, rank0_only=True)
-    with FullyShardedDataParallel.state_dict_type(model, StateDictType.FULL_STATE_DICT, config):
-        weights = model.state_dict()
-    return weights, FullyShardedDataParallel.full_optim_state_dict(model, optimizer)
-
-
-def save(folder, step, model, optimizer, args, rank):
-    weights, states = full_state(model, optimizer, args.fsdp)
+def save(folder, step, model, optimizer, rank):
     if rank == 0:
         place, partial = folder / f"step-{step}", folder / f"step-{step}.tmp"
         shutil.rmtree(partial, ignore_errors=True)
         partial.mkdir(parents=True)
-        torch.save(weights, partial / "model.pt")
-        torch.save(states, partial / "optimizer.pt")
+        torch.save(model.module.state_dict(), partial / "model.pt")
+        torch.save(optimizer.state_dict(), partial / "optimizer.pt")
         (partial / "state.json").write_text(json.dumps({"step": step}), encoding="utf-8")
         (partial / "done").write_text("1\n", encoding="utf-8")
         shutil.rmtree(place, ignore_errors=True)
@@ -106,18 +93,10 @@ def build(args, source):
     model = Gpt(args.width, args.layers, args.heads, args.context)
     if source:
         model.load_state_dict(torch.load(source / "model.pt"))
-    if args.fsdp:
-        from torch.distributed.fsdp import FullyShardedDataParallel
-
-        model = FullyShardedDataParallel(model)
-    else:
-        model = DistributedDataParallel(model)
+    model = DistributedDataParallel(model)
     optimizer = torch.optim.AdamW(model.parameters(), lr=args.rate)
     if source:
-        states = torch.load(source / "optimizer.pt")
-        if args.fsdp:
-            states = FullyShardedDataParallel.shard_full_optim_state_dict(states, model)
-        optimizer.load_state_dict(states)
+        optimizer.load_state_dict(torch.load(source / "optimizer.pt"))
     return model, optimizer
 
 
@@ -152,12 +131,11 @@ def train(args):
             print(f"step: {step}/{args.steps} loss: {loss_now:.6f} tps: {speed:,.0f}", flush=True)
         begun = time.monotonic()
         if step % args.every == 0 or step == args.steps or (wanted and not answered):
-            save(folder, step, model, optimizer, args, rank)
+            save(folder, step, model, optimizer, rank)
         answered = wanted
         asked.clear()
     if rank == 0 and args.final:
-        weights, _ = full_state(model, optimizer, args.fsdp) if not args.fsdp else ({}, None)
-        total = sum(v.double().abs().sum().item() for v in weights.values())
+        total = sum(v.double().abs().sum().item() for v in model.module.state_dict().values())
         args.final.write_text(json.dumps({"step": step, "loss": loss_now, "weights": total}), encoding="utf-8")
 
 
@@ -172,7 +150,6 @@ def main():
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--rate", type=float, default=3e-3)
     parser.add_argument("--pause", type=float, default=0.0, help="seconds added to each step")
-    parser.add_argument("--fsdp", action="store_true", help="shard the state over the ranks (wants GPUs in old PyTorch)")
     parser.add_argument("--final", type=pathlib.Path, help="write step, loss and a sum of the weights here")
     args = parser.parse_args()
     torch.set_num_threads(1)
