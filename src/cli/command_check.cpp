@@ -6,8 +6,10 @@
 
 #include "check_files.hpp"
 #include "command.hpp"
+#include "trainyard/base/text.hpp"
 #include "trainyard/lint/check.hpp"
 #include "trainyard/lint/repair.hpp"
+#include "trainyard/lint/rule.hpp"
 #include "trainyard/lint/settings.hpp"
 #include "trainyard/lint/write.hpp"
 #include "trainyard/sys/env.hpp"
@@ -42,6 +44,30 @@ bool fails(const lint::Finding& f, const std::string& fail_on) {
     if (fail_on == "note") return true;
     return f.severity == Severity::error ||
            (fail_on == "warning" && f.severity == Severity::warning);
+}
+
+/// A usage error for words that are no rules.
+std::optional<Error> unknown_rules(const std::vector<std::string>& only) {
+    std::vector<std::string> ids;
+    for (const lint::Rule& r : lint::rules()) ids.emplace_back(r.id);
+    for (const std::string& id : only) {
+        if (lint::rule(id) != nullptr) continue;
+        const auto near = nearest(id, ids);
+        return Error{ErrorKind::usage,
+                     {{Severity::error,
+                       {"trainyard check", 0, 0},
+                       "there is no rule \"" + printable(id, 60) + '"',
+                       {},
+                       near ? "did you mean " + *near + "?" : "list all: trainyard rules check"}}};
+    }
+    return std::nullopt;
+}
+
+void keep_only(lint::Report& report, const std::vector<std::string>& only) {
+    if (only.empty()) return;
+    std::erase_if(report.findings, [&](const lint::Finding& f) {
+        return std::find(only.begin(), only.end(), f.rule) == only.end();
+    });
 }
 
 /// trainyard.yaml here or in a directory that is checked; the first that there is.
@@ -107,6 +133,7 @@ Result<Outcome> run_check(const Args& args, Io& io) {
                        {},
                        "trainyard check --fix shows what would be written"}}};
     }
+    if (auto unknown = unknown_rules(args.list("only"))) return *unknown;
     auto options = settings_of(args);
     if (!options) return options.error();
     auto files = read_check_files(args.list("path"));
@@ -114,6 +141,7 @@ Result<Outcome> run_check(const Args& args, Io& io) {
     lint::Report report = lint::check(files->texts, *options);
     report.diagnostics.insert(report.diagnostics.begin(), files->diagnostics.begin(),
                               files->diagnostics.end());
+    keep_only(report, args.list("only"));
     if (args.flag("fix")) return run_fix(report, *files, args.flag("write"), io);
     io.out << printed(report, *files, args, io);
     io.report(report.diagnostics);
@@ -155,6 +183,10 @@ Command check_command() {
                      .help = "exit with 1 if there is a finding of this severity or above",
                      .fallback = "error",
                      .choices = {"error", "warning", "note", "never"}},
+                    {.name = "only",
+                     .kind = Option::Kind::list,
+                     .value_name = "RULE",
+                     .help = "only findings of these rules"},
                     {.name = "fix",
                      .kind = Option::Kind::flag,
                      .help = "show the mechanical repairs as a diff instead of the findings"},

@@ -7,6 +7,7 @@
 #include "command.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
+#include "trainyard/lint/rule.hpp"
 #include "trainyard/plan/assumptions.hpp"
 #include "trainyard/workload/training.hpp"
 
@@ -14,7 +15,7 @@ namespace trainyard::cli {
 namespace {
 
 struct Shown {
-    std::string id, kind, condition, because, lifted_by, source;
+    std::string id, kind, condition, because, lifted_by, source, fix{};
 };
 
 /// In the order in which a plan meets them.
@@ -35,11 +36,15 @@ std::vector<Shown> all_rules() {
         all.push_back(
             {"service-" + s.id, "service", s.service + " if " + s.when, s.because, "", s.source});
     }
+    for (const lint::Rule& r : lint::rules()) {
+        all.push_back({std::string(r.id), "check", std::string(r.title), std::string(r.why), "",
+                       std::string(r.source), std::string(r.fix)});
+    }
     return all;
 }
 
 std::vector<std::string> kinds() {
-    return {"law", "device", "type", "size", "purchase", "guide", "service"};
+    return {"law", "device", "type", "size", "purchase", "guide", "service", "check"};
 }
 
 std::string text_of(const Shown& r, const Io& io) {
@@ -49,6 +54,7 @@ std::string text_of(const Shown& r, const Io& io) {
         if (!text.empty()) s += fmt::format("{:24}{}: {}\n", "", name, text);
     };
     line("why", r.because);
+    line("fix", r.fix);
     line("lifted by", r.lifted_by);
     line("source", r.source);
     return s;
@@ -57,6 +63,7 @@ std::string text_of(const Shown& r, const Io& io) {
 doc::Node node_of(const Shown& r) {
     doc::Node n = doc::Node::map();
     n.set("id", r.id).set("kind", r.kind).set("condition", r.condition).set("because", r.because);
+    if (!r.fix.empty()) n.set("fix", r.fix);
     if (!r.lifted_by.empty()) n.set("lifted_by", r.lifted_by);
     return n.set("source", r.source);
 }
@@ -112,7 +119,7 @@ Command rules_command() {
             .description =
                 "Kinds: law (what frameworks refuse in a mapping), device, type, size, purchase, "
                 "guide (rules of thumb of a practitioner's guide and what becomes of them), "
-                "service. RULE is a kind or an id.",
+                "service; check (what trainyard check finds in files). RULE is a kind or an id.",
             .examples = {{"trainyard rules law", "Which mappings are legal, and who says so?"},
                          {"trainyard rules guide --json",
                           "What becomes of the guide's rules of thumb, for a program"}},

@@ -35,6 +35,17 @@ std::optional<Limit> tightest(const Pool& p, const catalog::Instance& i) {
     return found;
 }
 
+/// A pool without a limit holds any number.
+std::int64_t fit_together(const Case& c, const std::vector<const Pool*>& pools) {
+    std::int64_t all = 0;
+    for (const Pool* p : pools) {
+        const Said type = facts::accelerated(c, p->types);
+        const auto limit = type ? tightest(*p, *c.instance(type.text)) : std::nullopt;
+        all += limit ? limit->nodes : 1 << 20;
+    }
+    return all;
+}
+
 void find(const Case& c, Found& found) {
     for (const Pool& p : c.pools) {
         if (p.form != Pool::Form::karpenter) continue;
@@ -44,6 +55,7 @@ void find(const Case& c, Found& found) {
         const auto limit = tightest(p, i);
         if (!limit) continue;
         std::int64_t needed = 1;
+        std::int64_t together = 0;  ///< nodes of all pools that the job may use
         std::string who = "one node";
         Location where;
         for (const Job& job : c.jobs) {
@@ -55,10 +67,11 @@ void find(const Case& c, Found& found) {
             if (!runs_here || !job.nodes || devices < i.accelerators) continue;
             if (job.nodes->value <= needed) continue;
             needed = job.nodes->value;
+            together = fit_together(c, pools);
             who = fmt::format("{} of {} nodes", job.name, needed);
             where = job.nodes->where;
         }
-        if (needed <= limit->nodes) continue;
+        if (needed <= std::max(limit->nodes, together)) continue;
         const std::string text = limit->said.text;
         Finding& f = found.at(Said{text.substr(text.find(": ") + 2), limit->said.where},
                               fmt::format("NodePool {} is limited to {}, that is {} x {}, but {} "

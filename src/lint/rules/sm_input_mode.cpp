@@ -17,12 +17,15 @@ Said whole_channel(const doc::Node* channels) {
     const bool by_name = channels->is(doc::Node::Kind::map) && get(channels, "()") == nullptr;
     if (by_name) {
         for (const auto& [name, value] : channels->members()) {
+            if (is_one_of(name, {"code", "config", "tokenizer", "scripts"})) continue;
             const Said path = said(&value);
             if (path.text.starts_with("s3://")) return path;
         }
         return {};
     }
     for (const doc::Node* channel : each(channels)) {
+        const std::string name = said(channel, {"ChannelName"}).text;
+        if (is_one_of(name, {"code", "config", "tokenizer", "scripts"})) continue;
         const Said own = said(channel, {"InputMode"});
         const doc::Node* s3 = get(channel, {"DataSource", "S3DataSource"});
         const bool is_sharded = said(s3, {"S3DataDistributionType"}).is("ShardedByS3Key");
