@@ -2,6 +2,9 @@
 
 #include <openssl/evp.h>
 
+#include <algorithm>
+#include <cmath>
+
 #include "iam.hpp"
 #include "limits.hpp"
 #include "network_interfaces.hpp"
@@ -53,8 +56,10 @@ Node interfaces(const Recipe& r) {
 
 Node root_volume(const Recipe& r) {
     Node ebs = Node::map();
-    ebs.set("VolumeSize", static_cast<std::int64_t>(limit(r.is_trainium() ? "ec2.root_volume_neuron"
-                                                                          : "ec2.root_volume")));
+    double gb = limit(r.is_trainium() ? "ec2.root_volume_neuron" : "ec2.root_volume");
+    // Without local NVMe the checkpoints lie here: two of them.
+    if (!r.instance.local_nvme) gb += std::ceil(2 * (r.checkpoint / kGB));
+    ebs.set("VolumeSize", static_cast<std::int64_t>(std::min(gb, limit("ebs.volume"))));
     ebs.set("VolumeType", "gp3");
     ebs.set("Encrypted", true);
     ebs.set("DeleteOnTermination", true);

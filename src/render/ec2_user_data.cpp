@@ -1,5 +1,6 @@
 #include <fmt/format.h>
 
+#include "data_mount.hpp"
 #include "ec2_requests.hpp"
 #include "kubernetes_scripts.hpp"
 #include "ledger.hpp"
@@ -76,9 +77,10 @@ std::string variable(std::string_view name, std::string_view value) {
     return fmt::format("{}={}\n", name, shell_word(value));
 }
 
-std::string fetch(const Recipe& r, const NodePlaces& places) {
+std::string fetch(const Recipe& r, const Ec2Run& run, const NodePlaces& places) {
     std::string s = fmt::format("mkdir -p {0}\naws s3 sync --only-show-errors \"$code_at\" {0}\n",
                                 shell_word(places.code));
+    if (r.data_place == DataPlace::s3) return s + mount_data(r, run.at);
     if (r.data_place != DataPlace::lustre) return s;
     return s + std::string(kLustreClient) +
            fmt::format(
@@ -115,6 +117,7 @@ NodePlaces node_places(const Recipe& r) {
         p.data = "/fsx/data";
         p.checkpoint = "/fsx/checkpoints";
     }
+    if (r.data_place == DataPlace::s3) p.data = kDataMount;
     return p;
 }
 
@@ -143,7 +146,7 @@ std::string start_script(const Recipe& r, const Ec2Run& run, const Launch& launc
             "mount -t nfs -o nfsvers=4.2 {1}.fsx.{2}.amazonaws.com:/fsx {0}\n",
             kNodeHome, kHomeFileSystem.value, r.region);
     }
-    s += fetch(r, places);
+    s += fetch(r, run, places);
     s += fmt::format("\ncd {}\n", shell_word(places.code));
     s += fmt::format("export DATA_DIR={} CHECKPOINT_DIR={}\n", shell_word(places.data),
                      shell_word(places.checkpoint));
@@ -159,7 +162,7 @@ std::string start_script(const Recipe& r, const Ec2Run& run, const Launch& launc
 
 std::string run_script(const Recipe& r, const Launch& launch) {
     return "#!/bin/bash\n" + head_comment("#", r, Target::ec2_fleet) +
-           pod_script({.stages_data = r.data_place != DataPlace::lustre,
+           pod_script({.stages_data = r.data_place == DataPlace::local_nvme,
                        .shares_files = r.data_place == DataPlace::lustre,
                        .resumes = r.resume != workload::Resume::none,
                        .framework = launch.framework,

@@ -181,6 +181,7 @@ std::vector<std::string> notes(const Recipe& r, const KubernetesRun& run) {
             "`, usually above EC2's; the figure above is EC2's.",
         "The image `" + run.image +
             "` holds your program, PyTorch with `torchrun`, `bash` and the AWS command line."};
+    for (std::string& note : driver_notes(r)) n.push_back(std::move(note));
     for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
     n.insert(n.end(), run.launch.expects.begin(), run.launch.expects.end());
     return n;

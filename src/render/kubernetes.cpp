@@ -423,6 +423,17 @@ int restarts(const Recipe& r) {
     return has_spot(r) ? 100 : 20;
 }
 
+std::vector<std::string> driver_notes(const Recipe& r) {
+    if (r.data_place == DataPlace::local_nvme) return {};
+    if (has_lustre(r))
+        return {
+            "`storage.yaml` needs the EKS add-on `aws-fsx-csi-driver`, and the nodes' group the "
+            "ports 988 and 1018 to 1023 of the file system's."};
+    return {
+        "`storage.yaml` needs the EKS add-on `aws-mountpoint-s3-csi-driver`, with a role of its "
+        "own that may list and read the data bucket."};
+}
+
 std::vector<std::string> leave_namespace(const Recipe& r, const KubernetesRun& run) {
     const std::string of =
         fmt::format(" --region {} --cluster-name {}", shell_word(r.region), kCluster.value);

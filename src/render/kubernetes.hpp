@@ -72,6 +72,9 @@ bool has_spot(const Recipe& recipe);
 /// a lost node from a program that fails, and spot loses nodes as a matter of course.
 int restarts(const Recipe& recipe);
 
+/// For the README: what mounts the data in pods, if anything does.
+std::vector<std::string> driver_notes(const Recipe& recipe);
+
 /// Shell commands that take back what belongs to the run alone and no file deletes.
 std::vector<std::string> leave_namespace(const Recipe& recipe, const KubernetesRun& run);
 /// "the EKS control plane ($0.10/h, …)".

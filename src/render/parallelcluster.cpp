@@ -6,6 +6,7 @@
 
 #include <cmath>
 
+#include "data_mount.hpp"
 #include "ec2_requests.hpp"
 #include "launch.hpp"
 #include "ledger.hpp"
@@ -134,14 +135,25 @@ Node gpu_check() {
     return n;
 }
 
-/// Not below the checkpoints: those expire, and a node that is replaced later needs it still.
-std::string neuron_script(const Addresses& at) { return folder(at.code) + "neuron.sh"; }
+/// Scripts that a node runs as root before it takes jobs, by their names in this directory.
+std::vector<std::string> setup_scripts(const Recipe& r) {
+    std::vector<std::string> names;
+    if (r.is_trainium()) names.emplace_back("neuron.sh");
+    if (r.data_place == DataPlace::s3) names.emplace_back("data.sh");
+    return names;
+}
 
-Node neuron_setup(const Addresses& at) {
-    Node script = Node::map();
-    script.set("Script", neuron_script(at));
+Node node_setup(const Recipe& r, const Addresses& at) {
+    Node scripts = Node::list();
+    for (const std::string& name : setup_scripts(r)) {
+        Node script = Node::map();
+        script.set("Script", folder(at.code) + name);
+        scripts.append(std::move(script));
+    }
+    Node sequence = Node::map();
+    sequence.set("Sequence", std::move(scripts));
     Node n = Node::map();
-    n.set("OnNodeConfigured", std::move(script));
+    n.set("OnNodeConfigured", std::move(sequence));
     return n;
 }
 
@@ -150,11 +162,9 @@ Node queue(const Recipe& r, const Addresses& at) {
     n.set("Name", kSlurmPartition).set("CapacityType", capacity_type(r.purchase));
     n.set("JobExclusiveAllocation", r.jobs_per_node == 1).set("Networking", networking(r));
     n.set("ComputeSettings", storage(r)).set("Iam", buckets(at.checkpoint));
-    if (r.is_trainium()) {
-        n.set("CustomActions", neuron_setup(at));
-    } else {
-        n.set("HealthChecks", gpu_check());
-    }
+    // Not below the checkpoints: those expire, and a node that is replaced later needs them still.
+    if (!setup_scripts(r).empty()) n.set("CustomActions", node_setup(r, at));
+    if (!r.is_trainium()) n.set("HealthChecks", gpu_check());
     n.set("ComputeResources", one(compute_resource(r)));
     return n;
 }
@@ -258,7 +268,8 @@ std::optional<Error> mistake(const Recipe& recipe, const Options& options) {
 std::vector<std::string> start_commands(const Directory& out, const Recipe& r, const SlurmJob& job,
                                         const std::string& region) {
     std::vector<std::string> c = storage_commands(out, r, job.name);
-    if (r.is_trainium()) c.push_back("aws s3 cp neuron.sh " + shell_word(neuron_script(job.at)));
+    for (const std::string& name : setup_scripts(r))
+        c.push_back("aws s3 cp " + name + " " + shell_word(folder(job.at.code) + name));
     for (std::string& line : block_commands(out, r)) c.push_back(std::move(line));
     if (r.block_days) c.push_back("# when the block has begun:");
     c.push_back("pip install aws-parallelcluster==" + version("parallelcluster").value);
@@ -306,6 +317,13 @@ Result<Directory> render_parallelcluster(const Recipe& recipe, const Options& op
     }
     add_block_purchase(d, recipe, job->name, recipe.nodes);
     add_storage(d, recipe, job->at, job->name, {.lustre = false});
+    if (recipe.data_place == DataPlace::s3) {
+        d.add({"data.sh",
+               "#!/bin/bash\n" + head_comment("#", recipe, Target::parallelcluster) +
+                   "\n# Runs once on each node, as root.\nset -euo pipefail\n" +
+                   mount_data(recipe, job->at),
+               true});
+    }
     const std::string region = " --region " + shell_word(recipe.region);
     std::vector<std::string> notes = slurm_notes(recipe, *job);
     notes.push_back(

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "data_mount.hpp"
 #include "ec2_requests.hpp"
 #include "iam.hpp"
 #include "ledger.hpp"
@@ -210,7 +211,7 @@ std::string setup_script(const Recipe& r, const Addresses& at) {
           std::pair{std::string_view("RUN"), std::string(kRunDirectory)}}) {
         s.replace(s.find(mark), mark.size(), shell_word(value));
     }
-    return "#!/bin/bash\n" + head_comment("#", r, Target::pcs) + s;
+    return "#!/bin/bash\n" + head_comment("#", r, Target::pcs) + s + mount_data(r, at);
 }
 
 std::optional<Error> mistake(const Recipe& r, const Options& options) {

@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "data_mount.hpp"
 #include "ec2_requests.hpp"
 #include "iam.hpp"
 #include "kubernetes_scripts.hpp"
@@ -70,9 +71,13 @@ std::optional<Error> refuse_plan(const Recipe& r, const Options& options) {
     return std::nullopt;
 }
 
+std::string data_directory(const Recipe& r) {
+    return r.data_place == DataPlace::s3 ? kDataMount : std::string(kPlace) + "/data";
+}
+
 std::int64_t disk_gb(const Recipe& r) {
     double gb = limit(r.is_trainium() ? "ec2.root_volume_neuron" : "ec2.root_volume");
-    if (!r.instance.local_nvme) gb += std::ceil(2 * (r.checkpoint / kGB) + r.dataset / kGB);
+    if (!r.instance.local_nvme) gb += std::ceil(2 * (r.checkpoint / kGB));
     return static_cast<std::int64_t>(gb);
 }
 
@@ -87,7 +92,7 @@ std::string task(const Recipe& r, const std::string& name, const Addresses& at,
     }
     Node variables = Node::map();
     variables.set("AWS_REGION", r.region);
-    variables.set("DATA_S3", at.data.text()).set("DATA_DIR", std::string(kPlace) + "/data");
+    variables.set("DATA_S3", at.data.text()).set("DATA_DIR", data_directory(r));
     variables.set("CHECKPOINT_S3", at.checkpoint.text());
     variables.set("CHECKPOINT_DIR", std::string(kPlace) + "/checkpoints");
     for (const EnvVariable& v : environment(r, framework)) variables.set(v.name, v.value);
@@ -101,7 +106,10 @@ std::string task(const Recipe& r, const std::string& name, const Addresses& at,
         for (std::string_view line : split(std::string_view(text), '\n'))
             if (!line.empty()) s += "  " + std::string(line) + "\n";
     };
-    block("setup", std::string(kSetup));
+    std::string setup(kSetup);
+    if (const std::string mount = mount_data(r, at); !mount.empty())
+        setup += "sudo bash <<'AS_ROOT'\nset -euo pipefail" + mount + "AS_ROOT\n";
+    block("setup", setup);
     block("run",
           std::string(kJoin) + fmt::format("export PET_NPROC_PER_NODE={}\nbash run.sh {}\n",
                                            launch.ranks_per_node, shell_words(launch.program)));
@@ -159,14 +167,14 @@ Result<Directory> render_skypilot(const Recipe& r, const Options& options) {
     if (!at) return at.error();
     const Framework framework = options.framework.value_or(default_framework(r));
     auto launch = training_command(r, framework,
-                                   {.data = std::string(kPlace) + "/data",
+                                   {.data = data_directory(r),
                                     .checkpoint = std::string(kPlace) + "/checkpoints",
                                     .config = "."});
     if (!launch) return launch.error();
     Directory out;
     out.add({"task.yaml", task(r, *name, *at, *launch, framework)});
     out.add({"sky-config.yaml", config(r, *name)});
-    const std::string script = pod_script({.stages_data = true,
+    const std::string script = pod_script({.stages_data = r.data_place == DataPlace::local_nvme,
                                            .shares_files = false,
                                            .resumes = r.resume != workload::Resume::none,
                                            .framework = framework,

@@ -6,6 +6,7 @@
 #include <cmath>
 
 #include "checkpoint_functions.hpp"
+#include "data_mount.hpp"
 #include "ledger.hpp"
 #include "render_target.hpp"
 #include "slurm_scripts.hpp"
@@ -74,7 +75,7 @@ std::string head_lines(const Recipe& r, const SlurmJob& job) {
 
 std::string data_place(const Recipe& r) {
     if (r.data_place == DataPlace::lustre) return std::string(kLustre) + "/data";
-    return r.data_place == DataPlace::local_nvme ? std::string(kScratch) + "/data" : "";
+    return r.data_place == DataPlace::local_nvme ? std::string(kScratch) + "/data" : kDataMount;
 }
 
 /// A directory for each copy: the array's number is known only when the job runs.

@@ -303,7 +303,8 @@ std::vector<std::string> storage_commands(const Directory& out, const Recipe& r,
 
 bool takes_code(Target target, const Recipe& r) {
     return target == Target::ec2_fleet || target == Target::pcs || target == Target::sagemaker ||
-           (target == Target::parallelcluster && r.is_trainium());
+           (target == Target::parallelcluster &&
+            (r.is_trainium() || r.data_place == DataPlace::s3));
 }
 
 bool writes_output(Target target) { return target == Target::sagemaker; }

@@ -97,7 +97,7 @@ if name == "torchrun":
     sys.exit(status)
 """
 PROGRAMS = ["aws", "curl", "torchrun", "shutdown", "mountpoint", "lsblk", "mdadm", "mkfs.ext4", "mount", "apt-get", "gpg",
-            "lsb_release", "sleep", "pip"]  # fmt: skip
+            "lsb_release", "sleep", "pip", "mount-s3"]  # fmt: skip
 
 
 def end_group(leader):
@@ -191,6 +191,7 @@ MOVED = (
     ("/var/log", "{}/log"),
     ("/opt/", "{}/opt/"),
     (" /fsx", " {}/fsx"),
+    (" /data", " {}/data"),
     ("/usr/share/keyrings", "{}/keys"),
     ("/etc/apt", "{}/apt"),
 )
@@ -225,6 +226,8 @@ def user_data(check, binary, plan, prefix, own, ends_with):
         check.that(got == expected, f"{what}: run.sh was started with {got}, expected {expected}")
         check.clean(what, work)
         check.that(any(c[:3] == ["mount", "-t", "lustre"] for c in calls) == lustre, f"{what}: mounts {calls}")
+        streams = json.loads(plan)["chosen"]["offer"].get("data_place") == "S3"
+        check.that(any(c[0] == "mount-s3" for c in calls) == streams, f"{what}: S3 is mounted or not: {calls}")
         logs = [c for c in calls if c[:3] == ["aws", "s3", "cp"] and c[-1].startswith(f"{place}/logs/")]
         check.that(len(logs) == 1, f"{what}: the log went to S3 {len(logs)} times")
         ended = [c for c in calls if c[0] == "shutdown"]
@@ -360,6 +363,7 @@ def main():
     user_data(check, binary, (CORPUS / "lora.json").read_bytes(), "one/node", own=1, ends_with=0)
     user_data(check, binary, (CORPUS / "trn1.json").read_bytes(), "neuron", own=2, ends_with=0)
     user_data(check, binary, (CORPUS / "lustre.json").read_bytes(), "lustre", own=3, ends_with=0)
+    user_data(check, binary, (CORPUS / "s3_data.json").read_bytes(), "stream", own=2, ends_with=1)
     encode(check, binary, spot)
     for rank in (0, 3):
         container(check, binary, spot, rank)
