@@ -152,7 +152,7 @@ std::string checkpoint_name(sys::Env& env, const std::string& directory, const s
     return fmt::format("step-{}", step);
 }
 
-Event prepare(sys::Env& env, const CheckpointPlace& place,
+Event prepare(sys::Env& env, const CheckpointPlace& place, std::int64_t committed,
               const std::function<void(std::string)>& say) {
     if (place.directory.empty()) return event::Prepared{};
     auto local = examine(env, place);
@@ -170,6 +170,11 @@ Event prepare(sys::Env& env, const CheckpointPlace& place,
             stored = inventory->checkpoints.front().manifest.step;
         } else if (!inventory->damaged.empty() && !local->newest) {
             return failed(place.store_name + ": every manifest is damaged");
+        } else if (committed >= 0 && !local->newest) {
+            return failed(
+                fmt::format("{} held step {} and shows nothing now: is it the right place, "
+                            "is it mounted? (to begin from the start: another --state)",
+                            place.store_name, committed));
         }
     }
     put_aside(env, local->half, say);

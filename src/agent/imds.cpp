@@ -347,7 +347,7 @@ struct ImdsThread::State {
     }
 };
 
-ImdsThread::ImdsThread(sys::Env& env, ImdsSettings settings, ImdsWatch::Post post)
+ImdsThread::ImdsThread(sys::Env& env, ImdsSettings settings, const ImdsWatch::Post& post)
     : state_(std::make_unique<State>(env, std::move(settings), post)) {
     state_->thread = std::thread([state = state_.get()] { state->loop(); });
 }

@@ -184,11 +184,11 @@ void Supervisor::feed(const Event& event) {
 
 void Supervisor::perform(const Action& action) {
     if (std::holds_alternative<action::Prepare>(action)) {
-        preparations_.run([this] {
+        preparations_.run([this, committed = machine_->memory().committed] {
             const auto tell = [this](std::string text) {
                 mail_.post(event::Remark{.text = std::move(text)});
             };
-            mail_.post(prepare(env_, settings_.place, tell));
+            mail_.post(prepare(env_, settings_.place, committed, tell));
         });
     } else if (const auto* s = std::get_if<action::Start>(&action)) {
         start(*s);

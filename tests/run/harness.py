@@ -113,6 +113,8 @@ class Run:
         self.process.wait()
 
     def stored_steps(self):
+        if "://" not in self.store and not pathlib.Path(self.store).exists():
+            return []  # before the first commit
         done = subprocess.run([self.binary, "store", "ls", self.store, "--json"], env=self.environment(),
                               capture_output=True, text=True, check=True)
         return [c["step"] for c in json.loads(done.stdout)["checkpoints"]]

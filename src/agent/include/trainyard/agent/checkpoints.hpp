@@ -52,8 +52,9 @@ class Scanner {
 /// store has a newer one, that one restored beside it. What a dead command left half-written
 /// beyond that point is renamed out of the way (NAME.incomplete.tmp), and a tracker file that names
 /// another step is put right. Only for a time when the command does not run.
-/// `say` gets what a user should know.
-Event prepare(sys::Env& env, const CheckpointPlace& place,
+/// `committed`: the newest step that the store is known to have held; a store that shows nothing at
+/// all then (a disk that is not mounted) is an error. `say` gets what a user should know.
+Event prepare(sys::Env& env, const CheckpointPlace& place, std::int64_t committed,
               const std::function<void(std::string)>& say);
 
 /// "checkpoint-100" for step 100 as the other names in the directory have it, else as the layout's

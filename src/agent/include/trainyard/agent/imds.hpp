@@ -95,7 +95,7 @@ class ImdsWatch {
 /// Polls in a thread until it is destroyed.
 class ImdsThread {
   public:
-    ImdsThread(sys::Env& env, ImdsSettings settings, ImdsWatch::Post post);
+    ImdsThread(sys::Env& env, ImdsSettings settings, const ImdsWatch::Post& post);
     ~ImdsThread();
     ImdsThread(const ImdsThread&) = delete;
     ImdsThread& operator=(const ImdsThread&) = delete;
