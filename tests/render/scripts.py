@@ -66,6 +66,8 @@ def aws(words):
         return 0 if found else 1
     return 0
 
+if name == "gpg":
+    sys.stdin.buffer.read()  # who ends before its pipe does kills the writer
 if name == "curl":
     print("token" if "PUT" in words else "10.0.0." + os.environ["OWN"])
     sys.exit(22 if "instance-action" in " ".join(words) else 0)
