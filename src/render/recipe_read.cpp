@@ -294,8 +294,10 @@ class Reading {
         for (const Node& item : items->items()) {
             if (recipe.bill.size() == kMostItems) return;
             MapReader r(item, out_);
-            recipe.bill.push_back({r.string("name"), r.optional_string("detail").value_or(""),
-                                   number(r, "amount_usd", out_, item) * kUsd});
+            recipe.bill.push_back(
+                {printable(r.string("name"), kLongestName),
+                 printable(r.optional_string("detail").value_or(""), kLongestName),
+                 number(r, "amount_usd", out_, item) * kUsd});
         }
     }
 

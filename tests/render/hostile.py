@@ -119,6 +119,8 @@ class Test:
             root = json.loads(plan)
             root.update(name=value, job=value or "j", verdict=value or "v")
             root["chosen"]["offer"]["rate_provenance"].update(source=value or "s", as_of=value or "a")
+            for item in root["chosen"].get("bill", {}).get("items", []):
+                item.update(name=value or "i", detail=value or "d")
             return json.dumps(root).encode()
 
         plain = self.plain_files(target, with_text(MARK))
