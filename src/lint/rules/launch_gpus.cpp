@@ -1,0 +1,74 @@
+// Another number of processes per node than GPUs.
+
+#include <fmt/format.h>
+
+#include "found.hpp"
+#include "launch.hpp"
+
+namespace trainyard::lint {
+
+namespace {
+
+struct Given {
+    std::int64_t gpus = 0;
+    Location where;
+    std::string who;
+};
+
+std::optional<Given> given(const Case& c, const Launch& l) {
+    if (l.gpus) return Given{l.gpus->value, l.gpus->where, "Slurm is asked for"};
+    if (l.job->form == Job::Form::pod && l.job->gpus) {
+        return Given{l.job->gpus->value, l.job->gpus->where, "the pod has"};
+    }
+    const catalog::Instance* i = instance_of(c, l);
+    if (i == nullptr || i->accelerator.empty() || i->accelerator.starts_with("trainium")) return {};
+    const catalog::Accelerator* a = c.accelerator(i->type);
+    if (a == nullptr || a->vendor != "NVIDIA") return {};
+    return Given{static_cast<std::int64_t>(i->accelerators), {}, i->type + " has"};
+}
+
+void judge(const Case& c, const Launch& l, Found& found) {
+    const bool is_starter = l.is_torch() || l.launcher == "deepspeed";
+    if (!is_starter || !l.processes || l.processes->value <= 0) return;
+    const auto have = given(c, l);
+    if (!have || have->gpus <= 0 || have->gpus == l.processes->value) return;
+    if (l.tasks && l.tasks->value > 1) return;  // LAUNCH-TASKS
+    const bool too_many = l.processes->value > have->gpus;
+    Finding& f = found.at(
+        Said{std::to_string(l.processes->value), l.processes->where},
+        fmt::format(
+            "{} processes per node, {} {} GPUs{}", l.processes->value, have->who, have->gpus,
+            too_many ? ""
+                     : fmt::format(": {} are paid and idle", have->gpus - l.processes->value)));
+    if (have->where.line > 0) f.related.push_back({have->where, "the GPUs"});
+    if (too_many) {
+        f.why = "the last processes find no device: CUDA error: invalid device ordinal";
+        return;
+    }
+    f.severity = Severity::warning;
+    f.efficiency_lost =
+        1 - static_cast<double>(l.processes->value) / static_cast<double>(have->gpus);
+    const catalog::Instance* i = instance_of(c, l);
+    const std::int64_t nodes = l.nodes ? l.nodes->value : 1;
+    if (i == nullptr) return;
+    if (const auto rate = price_of(c, i->type, nodes)) f.waste = *rate * *f.efficiency_lost;
+}
+
+void find(const Case& c, Found& found) {
+    for (const Launch& l : launches(c)) judge(c, l, found);
+}
+
+}  // namespace
+
+Rule launch_gpus_rule() {
+    return {.id = "LAUNCH-GPUS",
+            .severity = Severity::error,
+            .title = "Processes per node and GPUs per node differ",
+            .applies = "torchrun, accelerate and deepspeed lines beside a number of GPUs",
+            .why = "the GPUs without a process are paid and idle",
+            .fix = "--nproc-per-node as many as the node has GPUs",
+            .source = "PyTorch documentation, torchrun; data/catalog/instances.csv",
+            .find = find};
+}
+
+}  // namespace trainyard::lint
