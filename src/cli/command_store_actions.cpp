@@ -190,6 +190,7 @@ Result<Outcome> run_store_get(const Args& args, Io& io) {
         request.destination.pop_back();
     }
     request.step = step;
+    request.sync = !args.flag("no-sync");
     const auto report = (*open)->repository->get(request);
     (*open)->bar.reset();
     if (!report) return report.error();

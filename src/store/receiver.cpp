@@ -7,6 +7,7 @@
 #include <mutex>
 #include <set>
 
+#include "buffer_pool.hpp"
 #include "trainyard/store/repository.hpp"
 
 namespace trainyard::store {
@@ -52,8 +53,8 @@ std::vector<Piece> pieces_of(const std::vector<StoredFile>& files) {
 
 class Receiver {
   public:
-    Receiver(Repository& repository, const Manifest& manifest)
-        : r_(repository), m_(manifest), pieces_(pieces_of(manifest.files)) {}
+    Receiver(Repository& repository, const Manifest& manifest, bool sync = true)
+        : r_(repository), m_(manifest), sync_(sync), pieces_(pieces_of(manifest.files)) {}
 
     /// Every byte against its checksum; what is wrong is collected, not fatal. An error: the store
     /// itself failed.
@@ -61,8 +62,8 @@ class Receiver {
         std::vector<std::string> flaws;
         auto error =
             run_jobs(r_.settings_.jobs, pieces_.size(), [&](std::size_t i) -> std::optional<Error> {
-                std::string buffer;
-                const auto got = fetch(pieces_[i], buffer);
+                BufferPool::Lease buffer = buffers_.lease(pieces_[i].size);
+                const auto got = fetch(pieces_[i], *buffer);
                 if (got) return std::nullopt;
                 if (!is_damage(got.error())) return aws::to_error(got.error());
                 const std::scoped_lock lock(mutex_);
@@ -95,7 +96,7 @@ class Receiver {
         }
         auto error = run_jobs(r_.settings_.jobs, pieces_.size(),
                               [&](std::size_t i) { return receive_piece(pieces_[i], report); });
-        if (error) return error;
+        if (error || !sync_) return error;
         for (const std::string& name : directories) {
             const auto synced = r_.env_.sync_directory(name);
             if (!synced) return synced.error().as_error();
@@ -109,6 +110,7 @@ class Receiver {
   private:
     struct Target {
         std::mutex mutex;  ///< of `file` being opened and closed
+        std::mutex writing;
         std::string path;
         std::unique_ptr<sys::File> file;
         std::size_t pieces_left = 0;
@@ -122,7 +124,6 @@ class Receiver {
     const std::string& path(const Piece& piece) const { return m_.files[piece.file].path; }
 
     aws::StoreResult<std::monostate> fetch(const Piece& piece, std::string& buffer) {
-        buffer.resize(piece.size);
         return r_.store_.get(r_.key(m_.files[piece.file].object), piece.offset, buffer,
                              piece.expected, r_.call());
     }
@@ -142,14 +143,16 @@ class Receiver {
             }
         }
         if (!target.is_there) {
-            std::string buffer;
-            const auto got = fetch(piece, buffer);
+            BufferPool::Lease buffer = buffers_.lease(piece.size);
+            const auto got = fetch(piece, *buffer);
             if (!got) {
                 const std::scoped_lock lock(mutex_);
                 is_damaged_ = is_damaged_ || is_damage(got.error());
                 return aws::to_error(got.error());
             }
-            const auto written = target.file->write_at(piece.offset, buffer);
+            // The kernel takes one writer of a file at a time; the others would spin.
+            const std::scoped_lock lock(target.writing);
+            const auto written = target.file->write_at(piece.offset, *buffer);
             if (!written) return written.error().as_error();
         }
         {
@@ -161,8 +164,8 @@ class Receiver {
         return --target.pieces_left == 0 ? finish(target) : std::nullopt;
     }
 
-    static std::optional<Error> finish(Target& target) {
-        const auto synced = target.file->sync();
+    std::optional<Error> finish(Target& target) const {
+        const auto synced = sync_ ? target.file->sync() : sys::Done{};
         target.file.reset();
         if (!synced) return synced.error().as_error();
         return std::nullopt;
@@ -211,8 +214,10 @@ class Receiver {
 
     Repository& r_;
     const Manifest& m_;
+    bool sync_;
     std::vector<Piece> pieces_;
     std::vector<Target> files_;
+    BufferPool buffers_;
     std::mutex mutex_;
     std::uint64_t done_ = 0;
     bool is_damaged_ = false;
@@ -268,7 +273,7 @@ Result<GetReport> Repository::get(const GetRequest& request) {
         if (const auto made = sys::make_directories(env_, partial); !made) {
             return made.error().as_error();
         }
-        Receiver receiver(*this, m);
+        Receiver receiver(*this, m, request.sync);
         const auto error = receiver.receive(partial, report);
         if (error && !receiver.is_damaged()) return *error;
         if (error) {
@@ -284,7 +289,8 @@ Result<GetReport> Repository::get(const GetRequest& request) {
         }
         const auto named = env_.rename(partial, request.destination);
         if (!named) return named.error().as_error();
-        const auto synced = env_.sync_directory(sys::parent_of(request.destination));
+        const auto synced =
+            request.sync ? env_.sync_directory(sys::parent_of(request.destination)) : sys::Done{};
         if (!synced) return synced.error().as_error();
         report.id = m.id;
         report.step = m.step;

@@ -62,12 +62,13 @@ std::optional<Error> Sender::unchanged(const Source& source) {
     return std::nullopt;
 }
 
-Result<std::string> Sender::bytes(const Source& source, std::uint64_t offset, std::uint64_t size) {
-    std::string text(size, '\0');
-    const auto n = source.file->read_at(offset, text);
+Result<BufferPool::Lease> Sender::bytes(const Source& source, std::uint64_t offset,
+                                        std::uint64_t size) {
+    BufferPool::Lease text = buffers_.lease(size);
+    const auto n = source.file->read_at(offset, *text);
     if (!n) return n.error().as_error();
     if (*n != size) return changed(source.path);
-    return text;
+    return Result<BufferPool::Lease>(std::move(text));
 }
 
 std::optional<Error> Sender::measure(const Source& source, StoredFile& stored,
@@ -84,10 +85,10 @@ std::optional<Error> Sender::measure(const Source& source, StoredFile& stored,
     for (int number = 1; number <= plan->parts; ++number) {
         const auto text = bytes(source, plan->offset(number), plan->size(number));
         if (!text) return text.error();
-        const aws::Checksum part = aws::checksum_of(kContentChecksum, *text);
-        sum = aws::combine(sum, part, text->size());
+        const aws::Checksum part = aws::checksum_of(kContentChecksum, **text);
+        sum = aws::combine(sum, part, (*text)->size());
         if (etags != nullptr) {
-            etags->push_back({number, text->size(), aws::etag_of(*text), part});
+            etags->push_back({number, (*text)->size(), aws::etag_of(**text), part});
         }
         if (plan->parts > 1) stored.parts.push_back(part.value);
     }
@@ -173,7 +174,7 @@ Result<bool> Sender::has_bytes_of(const Source& source, const StoredFile& old) {
         const auto text = bytes(source, offset, std::min(part, old.size - offset));
         if (!text) return std::optional<Error>(text.error());
         const std::uint64_t wanted = old.parts.empty() ? old.checksum : old.parts[i];
-        if (aws::checksum_of(kContentChecksum, *text).value != wanted) differs = true;
+        if (aws::checksum_of(kContentChecksum, **text).value != wanted) differs = true;
         return std::optional<Error>();
     });
     if (error) return *error;
@@ -235,7 +236,7 @@ std::optional<Error> Sender::send_small(const Source& source, StoredFile& stored
     const auto body = bytes(source, 0, stored.size);
     if (!body) return body.error();
     if (auto error = unchanged(source)) return error;
-    const aws::Checksum sum = aws::checksum_of(kContentChecksum, *body);
+    const aws::Checksum sum = aws::checksum_of(kContentChecksum, **body);
     stored.checksum = sum.value;
     stored.part_size = 0;
     stored.parts.clear();
@@ -243,7 +244,7 @@ std::optional<Error> Sender::send_small(const Source& source, StoredFile& stored
     options.checksum = sum;
     const auto bounded = call();
     if (!bounded) return bounded.error();
-    const auto done = r_.store_.put(r_.key(stored.object), *body, options, *bounded);
+    const auto done = r_.store_.put(r_.key(stored.object), **body, options, *bounded);
     if (!done) return failed(done.error());
     count_sent(stored.size);
     return std::nullopt;
@@ -302,22 +303,22 @@ std::optional<Error> Sender::send_parts(const Source& source, StoredFile& stored
         const int number = static_cast<int>(i) + 1;
         const auto body = bytes(source, plan->offset(number), plan->size(number));
         if (!body) return body.error();
-        const aws::Checksum sum = aws::checksum_of(kContentChecksum, *body);
+        const aws::Checksum sum = aws::checksum_of(kContentChecksum, **body);
         stored.parts[i] = sum.value;
-        if (is_there(there, number, *body, sum)) {
+        if (is_there(there, number, **body, sum)) {
             parts[i] = there.at(number);
             parts[i].checksum = sum;
             const std::scoped_lock lock(mutex_);
-            report_.resumed += body->size();
+            report_.resumed += (*body)->size();
         } else {
             const auto bounded = call();
             if (!bounded) return bounded.error();
-            auto sent = r_.store_.put_part(*upload, number, *body, sum, *bounded);
+            auto sent = r_.store_.put_part(*upload, number, **body, sum, *bounded);
             if (!sent) return failed(sent.error());
             parts[i] = std::move(*sent);
-            count_sent(body->size());
+            count_sent((*body)->size());
         }
-        advance(body->size());
+        advance((*body)->size());
         return std::nullopt;
     });
     if (error) return error;

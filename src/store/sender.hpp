@@ -5,6 +5,7 @@
 #include <map>
 #include <mutex>
 
+#include "buffer_pool.hpp"
 #include "trainyard/aws/part_plan.hpp"
 #include "trainyard/store/repository.hpp"
 
@@ -29,7 +30,7 @@ class Sender {
     };
     Result<Source> open(const TreeFile& file);
     std::optional<Error> unchanged(const Source& source);
-    Result<std::string> bytes(const Source& source, std::uint64_t offset, std::uint64_t size);
+    Result<BufferPool::Lease> bytes(const Source& source, std::uint64_t offset, std::uint64_t size);
     /// Fills the checksums of `stored` from the disk; `etags`, if asked for, as S3 would make them.
     std::optional<Error> measure(const Source& source, StoredFile& stored,
                                  std::vector<aws::Part>* etags);
@@ -57,6 +58,7 @@ class Sender {
     const PutRequest& request_;
     const Manifest& intent_;
     PutReport& report_;
+    BufferPool buffers_;
     std::mutex mutex_;  ///< of report_ and done_
     std::uint64_t done_ = 0;
     std::optional<std::int64_t> last_ns_;  ///< sending must end here

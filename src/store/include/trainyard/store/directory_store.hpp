@@ -10,7 +10,7 @@
 
 namespace trainyard::store {
 
-inline constexpr std::uint64_t kDirectoryPart = std::uint64_t{16} << 20U;
+inline constexpr std::uint64_t kDirectoryPart = std::uint64_t{8} << 20U;
 
 /// `root` is made when the first object is written. All parts but the last have `part_size` bytes.
 /// An upload lives in root/.trainyard/, as do the temporary files of puts: list_uploads names both.

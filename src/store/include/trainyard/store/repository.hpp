@@ -30,7 +30,7 @@ using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 struct RepositorySettings {
     std::string prefix;                                  ///< of all keys: "" or "team/run-7/"
     int jobs = 8;                                        ///< transfers at a time; 1: no threads
-    std::uint64_t part_size = std::uint64_t{16} << 20U;  ///< wanted; the store's limits rule
+    std::uint64_t part_size = std::uint64_t{8} << 20U;  ///< wanted; the store's limits rule
     std::string created_by = "trainyard";
     Seconds lease = 24 * kHour;  ///< a writer of another host is taken for dead after this
     std::stop_token stop;
@@ -75,6 +75,8 @@ struct Inventory {
 struct GetRequest {
     std::string destination;           ///< must not exist, or be an empty directory
     std::optional<std::int64_t> step;  ///< exactly this one; absent: the newest that is sound
+    /// On the disk when get() returns. False: a power cut may damage what was restored.
+    bool sync = true;
 };
 struct GetReport {
     std::string id;
