@@ -28,8 +28,8 @@ namespace trainyard::store {
 using Progress = std::function<void(std::uint64_t done, std::uint64_t total)>;
 
 struct RepositorySettings {
-    std::string prefix;                                  ///< of all keys: "" or "team/run-7/"
-    int jobs = 8;                                        ///< transfers at a time; 1: no threads
+    std::string prefix;                                 ///< of all keys: "" or "team/run-7/"
+    int jobs = 8;                                       ///< transfers at a time; 1: no threads
     std::uint64_t part_size = std::uint64_t{8} << 20U;  ///< wanted; the store's limits rule
     std::string created_by = "trainyard";
     Seconds lease = 24 * kHour;  ///< a writer of another host is taken for dead after this
