@@ -47,6 +47,21 @@ std::string slurm_value(const Document& d, std::string_view name) {
     return {};
 }
 
+/// 8 of `: "${NAME:=8}"`, the way to give a default.
+std::optional<std::string> fallback(const Document& d, std::string_view name) {
+    const std::string start = "${" + std::string(name) + ":=";
+    std::optional<std::string> found;
+    for (const Command& c : d.script.commands) {
+        if (c.words.size() != 2 || !c.words[0].is(":")) continue;
+        const std::string& text = c.words[1].text;
+        if (!text.starts_with(start) || !text.ends_with('}')) continue;
+        std::string value = text.substr(start.size(), text.size() - start.size() - 1);
+        if (found && *found != value) return std::nullopt;
+        found = std::move(value);
+    }
+    return found;
+}
+
 /// The only value that a script ever gives a variable.
 std::optional<std::string> literal(const Document& d, std::string_view name) {
     const std::string slurm = slurm_value(d, name);
@@ -57,9 +72,13 @@ std::optional<std::string> literal(const Document& d, std::string_view name) {
             if (v.name != name) continue;
             if (found && *found != v.value.text) return std::nullopt;
             found = v.value.text;
+            const std::size_t dash = found->find(":-");
+            if (found->starts_with("${") && found->ends_with('}') && dash != std::string::npos) {
+                found = found->substr(dash + 2, found->size() - dash - 3);
+            }
         }
     }
-    return found;
+    return found ? found : fallback(d, name);
 }
 
 /// `N` of "8", "a100:8", "gpu:a100:8".
@@ -108,7 +127,8 @@ void spell_out(Launch& l) {
         if (is_value) continue;
         std::string_view name = std::string_view(text).substr(text.starts_with("${") ? 2 : 1);
         name = name.substr(0, name.find_first_of("[}:"));
-        const bool is_known = find_env(d.script.variables, name) != nullptr ||
+        const bool is_known = d.text.find(std::string(name) + "=(") != std::string_view::npos ||
+                              find_env(d.script.variables, name) != nullptr ||
                               find_env(d.script.env, name) != nullptr;
         has_defined = has_defined || is_known;
         l.is_open = l.is_open || !is_known;
@@ -199,7 +219,16 @@ std::vector<Launch> launches(const Case& c) {
 std::vector<Said> argument_words(const Document& d) {
     std::vector<Said> all;
     for (const Command& c : d.script.commands) {
-        all.insert(all.end(), c.words.begin(), c.words.end());
+        for (Said word : c.words) {
+            if (const std::size_t open = word.text.find("=(--"); open != std::string::npos) {
+                word.text.erase(0, open + 2);  // ARGS=(--x 1)
+                word.where.column += static_cast<int>(open) + 2;
+            }
+            if (word.text.ends_with(')') && word.text.find('(') == std::string::npos) {
+                word.text.pop_back();
+            }
+            all.push_back(std::move(word));
+        }
     }
     for (const auto* list : {&d.script.variables, &d.script.env}) {
         for (const EnvVar& v : *list) {

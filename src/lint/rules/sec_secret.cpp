@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "found.hpp"
+#include "secrets.hpp"
 
 namespace trainyard::lint {
 
@@ -31,7 +32,21 @@ bool is_token(std::string_view value) {
     return kinds == 2;
 }
 
-void judge(const EnvVar& v, Found& found) {
+/// Any kind of file; a line that was found by its variable is not told twice.
+void scan_texts(const Case& c, const std::vector<Location>& known, Found& found) {
+    for (const Document& d : c.documents) {
+        for (const Secret& s : secrets_in(d)) {
+            const bool is_known = std::any_of(known.begin(), known.end(), [&](const Location& k) {
+                return k.file == s.where.file && k.line == s.where.line;
+            });
+            if (!is_known) {
+                found.at(Said{s.shown, s.where}, "this is " + std::string(s.kind));
+            }
+        }
+    }
+}
+
+void judge(const EnvVar& v, std::vector<Location>& known, Found& found) {
     static constexpr std::string_view kNames[] = {"SECRET", "TOKEN", "PASSWORD", "API_KEY",
                                                   "APIKEY"};
     const bool is_named =
@@ -39,21 +54,24 @@ void judge(const EnvVar& v, Found& found) {
             return contains(v.name, n) && !contains(v.name, "FILE") && !contains(v.name, "PATH");
         });
     if (is_key_id(v.value.text) || (is_named && is_token(v.value.text))) {
+        known.push_back(v.value.where);
         found.at(Said{v.name, v.value.where}, v.name + " holds a secret in plain text");
     }
 }
 
 void find(const Case& c, Found& found) {
+    std::vector<Location> known;
     for (const Job& job : c.jobs) {
-        for (const EnvVar& v : job.env) judge(v, found);
+        for (const EnvVar& v : job.env) judge(v, known, found);
     }
     for (const Training& t : c.trainings) {
-        for (const EnvVar& v : t.env) judge(v, found);
-        for (const EnvVar& v : t.hyperparameters) judge(v, found);
+        for (const EnvVar& v : t.env) judge(v, known, found);
+        for (const EnvVar& v : t.hyperparameters) judge(v, known, found);
     }
     for (const Document& d : c.documents) {
-        for (const EnvVar& v : d.script.variables) judge(v, found);
+        for (const EnvVar& v : d.script.variables) judge(v, known, found);
     }
+    scan_texts(c, known, found);
 }
 
 }  // namespace
@@ -62,7 +80,7 @@ Rule sec_secret_rule() {
     return {.id = "SEC-SECRET",
             .severity = Severity::warning,
             .title = "A secret in plain text",
-            .applies = "every environment, Python and shell",
+            .applies = "every kind of file",
             .why =
                 "whoever reads the file or describes the job has the key; a leaked AWS "
                 "key is turned into GPU hours within minutes",
