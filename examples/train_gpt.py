@@ -154,7 +154,10 @@ def main():
     args = parser.parse_args()
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
-    dist.init_process_group("gloo")
+    if "RANK" in os.environ:
+        dist.init_process_group("gloo")
+    else:  # without torchrun: one rank
+        dist.init_process_group("gloo", store=dist.HashStore(), rank=0, world_size=1)
     train(args)
     dist.destroy_process_group()
 

@@ -116,6 +116,17 @@ std::optional<Error> Journal::set(const std::string& key, std::int64_t value) {
     return set(key, std::to_string(value));
 }
 
+std::optional<Error> Journal::set(const Values& values) {
+    if (auto error = run("BEGIN IMMEDIATE")) return error;
+    for (const auto& [key, value] : values) {
+        if (auto error = set(key, value)) {
+            (void)run("ROLLBACK");
+            return error;
+        }
+    }
+    return run("COMMIT");
+}
+
 std::optional<Error> Journal::save_failures(const Memory& memory) {
     if (auto error = run("DELETE FROM failure")) return error;
     for (const Failure& f : memory.failures) {

@@ -14,8 +14,9 @@ using Level = action::Say::Level;
 namespace {
 
 constexpr std::size_t kMostMarks = 4096;
-constexpr std::size_t kMostStepTimes = 64;
-constexpr std::size_t kFewestStepTimes = 3;
+constexpr std::size_t kMostTimed = 64;
+constexpr std::size_t kFewestTimed = 4;
+constexpr Seconds kCoarse = 5 * kSecond;  ///< ten times the pause between readings of the log
 constexpr std::array<double, 2> kWarnings = {0.5, 0.8};
 
 }  // namespace
@@ -94,7 +95,7 @@ void Observer::attempt_begins(Instant now, std::int64_t from) {
     has_told_hang_ = has_told_loss_ = false;
     step_ = from;
     step_at_.reset();
-    timed_at_.reset();
+    timed_.clear();
     alive_at_ = now;
     if (!new_at_) new_at_ = now;
 }
@@ -134,13 +135,9 @@ void Observer::line(const LogProgress& p, Instant now, std::vector<Event>& out) 
 
 void Observer::lines_end(Instant now) {
     if (!step_at_ || *step_at_ != now) return;
-    if (timed_at_ && step_ > timed_step_) {
-        step_times_.push_back((now - *timed_at_) / kSecond /
-                              static_cast<double>(step_ - timed_step_));
-        if (step_times_.size() > kMostStepTimes) step_times_.pop_front();
-    }
-    timed_step_ = step_;
-    timed_at_ = now;
+    if (!timed_.empty() && step_ <= timed_.back().step) timed_.clear();
+    timed_.push_back({now, step_});
+    if (timed_.size() > kMostTimed) timed_.pop_front();
 }
 
 void Observer::alive(Instant now) { alive_at_ = now; }
@@ -152,11 +149,18 @@ void Observer::saved(std::int64_t step, Instant now) {
 }
 
 std::optional<Seconds> Observer::step_time() const {
-    if (step_times_.size() < kFewestStepTimes) return std::nullopt;
-    std::vector<double> sorted(step_times_.begin(), step_times_.end());
-    const auto middle = sorted.begin() + static_cast<std::ptrdiff_t>(sorted.size() / 2);
-    std::nth_element(sorted.begin(), middle, sorted.end());
-    return *middle * kSecond;
+    if (timed_.size() < kFewestTimed) return std::nullopt;
+    std::vector<double> times;
+    for (std::size_t i = 1; i < timed_.size(); ++i) {
+        times.push_back((timed_[i].time - timed_[i - 1].time) / kSecond /
+                        static_cast<double>(timed_[i].step - timed_[i - 1].step));
+    }
+    const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
+    std::nth_element(times.begin(), middle, times.end());
+    if (*middle * kSecond >= kCoarse) return *middle * kSecond;
+    // Short ones are told apart no better than the log is read: the mean of all.
+    return (timed_.back().time - timed_.front().time) /
+           static_cast<double>(timed_.back().step - timed_.front().step);
 }
 
 std::optional<Seconds> Observer::hang_limit() const {

@@ -21,6 +21,7 @@ inline constexpr Seconds kUrgentLook = kSecond / 5.0;  ///< while a checkpoint i
 inline constexpr Seconds kTail = kSecond / 2.0;        ///< between looks at the log
 inline constexpr Seconds kObserve = kSecond;           ///< between looks at time and money
 inline constexpr Seconds kRemember = 5 * kSecond;      ///< between writes of the step
+inline constexpr Seconds kRequests = 10 * kSecond;     ///< between looks for lost requests
 inline constexpr std::size_t kPiece = std::size_t{64} << 10U;
 
 /// What and why of all diagnostics, in one line.
@@ -84,6 +85,8 @@ class Supervisor {
     std::int64_t heartbeat_ns_ = 0;  ///< last change of the heartbeat file
     std::int64_t write_ns_ = 0;      ///< last change below the checkpoint directory
     Instant next_observation_;
+    Instant next_requests_;
+    bool has_request_ = false;
     std::optional<Machine> machine_;
     std::optional<Attempt> attempt_;
     std::optional<AttemptRow> row_;

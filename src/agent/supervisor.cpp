@@ -331,13 +331,20 @@ void Supervisor::hear_signals() {
                 // What a scheduler sends before the end (Slurm's --signal) is for the command.
                 if (attempt_) attempt_->signal_who_catches(SIGUSR1);
                 break;
+            case SIGUSR2:
+                has_request_ = true;
+                break;
             default:
-                break;  // SIGUSR2: a request waits, SIGCHLD: the attempt is looked at anyway
+                break;  // SIGCHLD: the attempt is looked at anyway
         }
     }
 }
 
 void Supervisor::hear_requests() {
+    // The signal says that one waits; it may have been lost with an earlier supervisor.
+    if (!has_request_ && now() < next_requests_) return;
+    has_request_ = false;
+    next_requests_ = now() + kRequests;
     for (const std::string& request : journal_.take_requests()) {
         if (request == "stop") feed(event::Wind{Drain::stop, "trainyard stop"});
     }

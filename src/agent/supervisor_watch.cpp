@@ -101,12 +101,13 @@ TimeSpent Supervisor::spent_before(Journal& journal) {
 }
 
 void Supervisor::write_spent() {
+    Journal::Values values;
     for (const SpentKey& k : kSpent) {
         const double ms = observer_.ledger().spent().*k.part / kMillisecond;
-        note(journal_.set(k.key, static_cast<std::int64_t>(ms)));
+        values.emplace_back(k.key, std::to_string(static_cast<std::int64_t>(ms)));
     }
-    const auto put = [this](const char* key, std::optional<double> value) {
-        if (value) note(journal_.set(key, fmt::format("{}", *value)));
+    const auto put = [&](const char* key, std::optional<double> value) {
+        if (value) values.emplace_back(key, fmt::format("{}", *value));
     };
     const Observer& o = observer_;
     put("loss", o.loss());
@@ -116,6 +117,7 @@ void Supervisor::write_spent() {
     if (o.cost()) put("cost_usd", *o.cost() / kUsd);
     if (settings_.observer.budget) put("budget_usd", *settings_.observer.budget / kUsd);
     if (o.last_step()) put("last_step", static_cast<double>(*o.last_step()));
+    note(journal_.set(values));
 }
 
 /// What shows that the command lives though its log is silent.

@@ -96,7 +96,7 @@ Node json_of(const RunState& state) {
 
 std::string progress_line(agent::Journal& j) {
     std::string text;
-    const auto add = [&](std::string part) { text += (text.empty() ? "" : ", ") + part; };
+    const auto add = [&](const std::string& part) { text += (text.empty() ? "" : ", ") + part; };
     if (const auto loss = number(j, "loss")) add(fmt::format("loss {:.4g}", *loss));
     if (const auto step = number(j, "step_time_s")) {
         std::string part = format_duration(*step * kSecond) + " a step";
@@ -104,7 +104,7 @@ std::string progress_line(agent::Journal& j) {
             part += fmt::format(" (plan {}, {:+.0f} %)", format_duration(*planned * kSecond),
                                 100 * (*step / *planned - 1));
         }
-        add(std::move(part));
+        add(part);
     }
     if (const auto speed = number(j, "tokens_per_s")) add(format_count(*speed) + " tokens/s");
     return text;

@@ -117,7 +117,7 @@ class Episode:
         self.kinds = KINDS + {"small disk": ["disk full"] * 3, "s3": ["network cut"] * 3}.get(self.world, [])
         self.hits = collections.Counter()
         self.newest = -1
-        self.recoveries = []
+        self.said = 0  # length of stderr when the supervisor was started
 
     def close(self):
         if self.run.process and self.run.process.poll() is None:
@@ -156,6 +156,7 @@ class Episode:
         if code not in (None, 75, -9, 4):
             raise Violation(f"exit code {code}")
         self.imds.set(**{ACTION: None})
+        self.said = len(self.run.stderr()) if (self.run.work / "stderr").exists() else 0
         self.run.start()
         return None
 
@@ -179,6 +180,8 @@ class Episode:
             if kind != "all":
                 shutil.rmtree(self.run.out, ignore_errors=True)
         elif kind == "SIGTERM":
+            # Before it is up the signal ends it as any program; what it has to keep is not at stake then.
+            self.run.until(lambda: len(self.run.stderr()) > self.said or self.run.process.poll() is not None, "sign of life")
             self.run.process.terminate()
             self.run.wait(60)
         elif kind == "notice":

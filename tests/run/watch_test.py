@@ -115,16 +115,17 @@ def case_idle(run):
 
 
 def case_status_stop_resume(run):
+    run.steps = 250
     run.trainer = ["--step-time", "0.05", "--every", "20"]
     run.start()
     run.until_step(25)
-    run.until(lambda: status(run).get("committed_step") == 20, "step 20 in the store")
+    run.until(lambda: status(run).get("committed_step", 0) >= 20 and "step_time_s" in status(run), "a committed step")
     now = status(run)
     expect(now["state"] == "running" and now["supervisor_alive"] and now["step"] >= 20, f"{now}")
-    expect(now["last_step"] == 100 and 0.03 < now["step_time_s"] < 0.3, f"{now}")
+    expect(now["last_step"] == 250 and 0.03 < now["step_time_s"] < 0.5, f"{now}")
     expect(0 < now["goodput"] <= 1, f"{now}")
     text = call(run, "status").stdout
-    expect(text.startswith("running\n") and "step 20 in the store" in text, text)
+    expect(text.startswith("running\n") and "in the store" in text, text)
     done = call(run, "stop")
     expect(done.returncode == 0 and "ended: stopped" in done.stderr, done.stderr)
     expect(run.wait(5) == 81, "exit 81", run)
@@ -133,7 +134,7 @@ def case_status_stop_resume(run):
     expect(status(run)["state"] == "ended: stopped", "status afterwards")
     resumed = call(run, "resume")
     expect(resumed.returncode == 0, resumed.stderr)
-    expect(run.result()["step"] == 100, "it went to its end")
+    expect(run.result()["step"] == 250, "it went to its end")
 
 
 def case_stop_without_supervisor(run):

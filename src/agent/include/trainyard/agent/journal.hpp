@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "trainyard/agent/machine.hpp"
@@ -41,6 +42,8 @@ class Journal {
     std::optional<Error> set(const std::string& key, const std::string& value);
     std::optional<Error> set(const std::string& key, std::int64_t value);
 
+    using Values = std::vector<std::pair<std::string, std::string>>;
+    std::optional<Error> set(const Values& values);  ///< all or none
     std::optional<Error> save(const Memory& memory);
     Memory load();
     std::optional<Error> save(const AttemptRow& row);

@@ -92,7 +92,7 @@ class Observer {
 
     const Ledger& ledger() const { return ledger_; }
     std::optional<Usd> cost() const;
-    std::optional<Seconds> step_time() const;  ///< median of the last ones
+    std::optional<Seconds> step_time() const;  ///< median of the last ones; the mean of short ones
     std::optional<double> loss() const { return loss_; }
     std::optional<TokensPerSecond> speed() const { return speed_; }
     std::optional<std::int64_t> last_step() const { return last_step_; }  ///< "100/5000": 5000
@@ -108,11 +108,13 @@ class Observer {
     std::int64_t step_ = -1;
     std::int64_t highest_ = -1;
     std::optional<Instant> step_at_;
-    std::int64_t timed_step_ = -1;  ///< what step times are counted from
-    std::optional<Instant> timed_at_;
+    struct Timed {
+        Instant time;
+        std::int64_t step = 0;
+    };
+    std::deque<Timed> timed_;  ///< the last readings of the log that brought a step
     std::optional<Instant> alive_at_;
     std::optional<Instant> new_at_;  ///< a step never reached before, or a checkpoint
-    std::deque<double> step_times_;  ///< seconds a step, the last ones
     bool is_running_ = false;
     bool has_told_hang_ = false;
     bool has_told_loss_ = false;
