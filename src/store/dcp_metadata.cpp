@@ -64,8 +64,10 @@ DcpMetadata read_dcp_metadata(std::string text, std::string_view file) {
         return metadata;
     }
     constexpr std::string_view kClass = "torch.distributed.checkpoint.metadata Metadata";
+    constexpr std::string_view kBefore2 = "torch.distributed._shard.checkpoint.metadata Metadata";
     const Pickle::Id root = pickle->root();
-    if (pickle->class_of(root) != kClass) {
+    const std::string_view made_by = pickle->class_of(root);
+    if (made_by != kClass && made_by != kBefore2) {
         metadata.flaw = "not the metadata of a distributed checkpoint";
         return metadata;
     }
