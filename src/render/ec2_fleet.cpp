@@ -179,7 +179,7 @@ std::vector<std::string> notes(const Recipe& r, const Launch& launch, const Imag
         n.push_back(
             "The placement group keeps the nodes close; it can make capacity harder to get.");
     n.push_back(kReachNodes);
-    for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
+    for (std::string& note : storage_notes(r, Target::ec2_fleet)) n.push_back(std::move(note));
     n.insert(n.end(), launch.expects.begin(), launch.expects.end());
     return n;
 }

@@ -292,7 +292,7 @@ std::vector<std::string> notes(const Recipe& r, const KubernetesRun& run) {
             "before EC2 takes them, which is half an hour before the block ends.");
     }
     for (std::string& note : driver_notes(r)) n.push_back(std::move(note));
-    for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
+    for (std::string& note : storage_notes(r, Target::eks)) n.push_back(std::move(note));
     n.insert(n.end(), run.launch.expects.begin(), run.launch.expects.end());
     return n;
 }

@@ -182,7 +182,7 @@ std::vector<std::string> notes(const Recipe& r, const KubernetesRun& run) {
         "The image `" + run.image +
             "` holds your program, PyTorch with `torchrun`, `bash` and the AWS command line."};
     for (std::string& note : driver_notes(r)) n.push_back(std::move(note));
-    for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
+    for (std::string& note : storage_notes(r, Target::hyperpod)) n.push_back(std::move(note));
     n.insert(n.end(), run.launch.expects.begin(), run.launch.expects.end());
     return n;
 }

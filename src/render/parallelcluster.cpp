@@ -330,7 +330,8 @@ Result<Directory> render_parallelcluster(const Recipe& recipe, const Options& op
         "ParallelCluster's `S3Access` lets nodes do anything in the checkpoint bucket: give the "
         "run "
         "a bucket of its own.");
-    for (std::string& note : storage_notes(recipe)) notes.push_back(std::move(note));
+    for (std::string& note : storage_notes(recipe, Target::parallelcluster))
+        notes.push_back(std::move(note));
     if (recipe.purchase == Purchase::commitment)
         notes.push_back(
             "Instances launch on demand; your commitment pays for them. To hold the "

@@ -355,7 +355,7 @@ Result<Directory> render_pcs(const Recipe& r, const Options& options) {
                     "S3 to `{}`, where the log lies on the job's first node.",
                     kRunDirectory));
     notes.push_back(kReachNodes);
-    for (std::string& note : storage_notes(r)) notes.push_back(std::move(note));
+    for (std::string& note : storage_notes(r, Target::pcs)) notes.push_back(std::move(note));
     add_readme(d, r,
                {.target = Target::pcs,
                 .tool = "AWS Parallel Computing Service",

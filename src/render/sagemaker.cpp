@@ -224,7 +224,7 @@ std::vector<std::string> notes(const Recipe& r, const SageMakerJob& job, const L
     n.push_back(
         "SageMaker copies `/opt/ml/checkpoints` to S3 file by file, without order: a "
         "checkpoint counts when its last file is there.");
-    for (std::string& note : storage_notes(r)) n.push_back(std::move(note));
+    for (std::string& note : storage_notes(r, Target::sagemaker)) n.push_back(std::move(note));
     n.insert(n.end(), launch.expects.begin(), launch.expects.end());
     return n;
 }

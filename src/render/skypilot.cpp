@@ -197,7 +197,7 @@ Result<Directory> render_skypilot(const Recipe& r, const Options& options) {
     down.push_back("aws iam delete-instance-profile --instance-profile-name " + role);
     const auto rest = storage_tear_down(out, r, *at, *name, Target::skypilot);
     down.insert(down.end(), rest.begin(), rest.end());
-    std::vector<std::string> notes = storage_notes(r);
+    std::vector<std::string> notes = storage_notes(r, Target::skypilot);
     if (r.uses_efa())
         notes.push_back(
             "The nodes have private addresses alone: SkyPilot must run where it reaches them, or "

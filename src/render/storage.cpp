@@ -5,9 +5,12 @@
 #include <algorithm>
 #include <cmath>
 
+#include "checkpoint_functions.hpp"
 #include "iam.hpp"
+#include "launch_framework.hpp"
 #include "limits.hpp"
 #include "placeholders.hpp"
+#include "trainyard/base/text.hpp"
 #include "trainyard/render/text.hpp"
 
 namespace trainyard::render {
@@ -352,16 +355,26 @@ std::vector<std::string> storage_tear_down(const Directory& out, const Recipe& r
     return commands;
 }
 
-std::vector<std::string> storage_notes(const Recipe& r) {
-    return {
+std::vector<std::string> storage_notes(const Recipe& r, Target target) {
+    std::vector<std::string> notes = {
         fmt::format(
             "**The bucket deletes by itself** what lies under the run's checkpoint prefix {:.0f} "
             "days after it was written, the last checkpoint included: copy the trained model "
             "elsewhere before that, or leave out the rule `expire-checkpoints`. Parts of broken "
             "uploads go after {:.0f} days.",
             checkpoint_days(r), limit("s3.abort_multipart")),
-        "Leave out of `storage/` what you have: the bucket, the endpoint (free, and without it "
-        "S3 traffic pays for NAT), the image cache (only for images of public.ecr.aws)."};
+        "Leave out of `storage/` what you have: the bucket, the endpoint (free, and without it S3 "
+        "traffic pays for NAT), the image cache (only for images of public.ecr.aws)."};
+    const double saves = std::floor(r.steps / static_cast<double>(save_every(r)));
+    const bool keeps_all = target == Target::sagemaker || r.data_place == DataPlace::lustre;
+    if (keeps_all && saves > kept_checkpoints()) {
+        notes.push_back(fmt::format(
+            "Nothing but that rule removes old checkpoints here: {:.0f} of {} each may come "
+            "together, and the plan's bill counts {}. Let the program delete what it no longer "
+            "needs.",
+            saves, format_bytes(r.checkpoint), kept_checkpoints()));
+    }
+    return notes;
 }
 
 }  // namespace trainyard::render

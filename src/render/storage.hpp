@@ -61,7 +61,7 @@ std::vector<std::string> storage_tear_down(const Directory& out, const Recipe& r
                                            const Addresses& at, std::string_view job,
                                            Target target);
 /// For the README: what the bucket deletes by itself, and what may be left out.
-std::vector<std::string> storage_notes(const Recipe& recipe);
+std::vector<std::string> storage_notes(const Recipe& recipe, Target target);
 /// Whether the run reads its program from S3, and whether it writes its output there.
 bool takes_code(Target target, const Recipe& recipe);
 bool writes_output(Target target);

@@ -148,6 +148,19 @@ TEST(Storage, AMixedPlansGuaranteedPartHasTheRate) {
               std::string::npos);
 }
 
+TEST(Storage, WhereNothingPrunesTheReadmeSaysHowMuchComesTogether) {
+    Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
+    r.steps = 1000;
+    r.step_time = 36 * kSecond;  // 10 h, saved each hour
+    const auto said = [&r](Target t) {
+        const auto d = render(t, r, {});
+        return d ? d->find("README.md")->content.find("10 of 93.1 GiB each") != std::string::npos
+                 : false;
+    };
+    EXPECT_TRUE(said(Target::sagemaker));
+    EXPECT_FALSE(said(Target::eks));
+}
+
 TEST(Storage, OnlyMachinesInAVpcOfTheUsersNeedAnEndpoint) {
     const Recipe r = test_recipe("p5.48xlarge", 4, Purchase::on_demand);
     const auto sagemaker = render(Target::sagemaker, r, {});
