@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cctype>
+#include <tuple>
 
 #include "facts.hpp"
 #include "trainyard/base/text.hpp"
@@ -220,10 +221,6 @@ std::vector<Said> argument_words(const Document& d) {
     std::vector<Said> all;
     for (const Command& c : d.script.commands) {
         for (Said word : c.words) {
-            if (const std::size_t open = word.text.find("=(--"); open != std::string::npos) {
-                word.text.erase(0, open + 2);  // ARGS=(--x 1)
-                word.where.column += static_cast<int>(open) + 2;
-            }
             if (word.text.ends_with(')') && word.text.find('(') == std::string::npos) {
                 word.text.pop_back();
             }
@@ -233,6 +230,12 @@ std::vector<Said> argument_words(const Document& d) {
     for (const auto* list : {&d.script.variables, &d.script.env}) {
         for (const EnvVar& v : *list) {
             if (v.value.text.find("--") == std::string::npos) continue;
+            if (v.value.text.starts_with("(")) {  // ARGS=(--x 1): the rest are words
+                Location first = v.value.where;
+                first.column += static_cast<int>(v.name.size()) + 2;
+                all.push_back({v.value.text.substr(1), first});
+                continue;
+            }
             std::string_view raw = raw_at(d, v.value.where);
             const std::size_t start = v.name.size() + 1;
             if (raw.size() <= start || (raw[start] != '"' && raw[start] != '\'')) continue;
@@ -246,6 +249,9 @@ std::vector<Said> argument_words(const Document& d) {
             }
         }
     }
+    std::stable_sort(all.begin(), all.end(), [](const Said& a, const Said& b) {
+        return std::tie(a.where.line, a.where.column) < std::tie(b.where.line, b.where.column);
+    });
     return all;
 }
 
@@ -329,6 +335,26 @@ bool is_expanded_early(const Document& d, const Said& word, std::string_view nam
         if (std::isalnum(static_cast<unsigned char>(after)) == 0 && after != '_') return true;
     }
     return false;
+}
+
+Said only_type(const Case& c) {
+    Said found;
+    const auto add = [&](const Said& type) {
+        if (!facts::is_accelerated(c, type.text)) return true;
+        if (found && found.text != type.text) return false;
+        found = type;
+        return true;
+    };
+    for (const Pool& p : c.pools) {
+        if (!std::all_of(p.types.begin(), p.types.end(), add)) return {};
+    }
+    for (const Job& job : c.jobs) {
+        if (!std::all_of(job.types.begin(), job.types.end(), add)) return {};
+    }
+    for (const Training& t : c.trainings) {
+        if (t.type && !add(t.type)) return {};
+    }
+    return found;
 }
 
 const catalog::Instance* instance_of(const Case& c, const Launch& launch) {

@@ -53,6 +53,9 @@ std::string_view raw_at(const Document& d, const Location& where);
 /// $NAME stands in this word where the outer shell expands it: not escaped, not in single quotes.
 bool is_expanded_early(const Document& d, const Said& word, std::string_view name);
 
+/// The one type with accelerators that the pools, jobs and SageMaker jobs of the case name; empty
+/// if there are several or none.
+Said only_type(const Case& c);
 /// Instance type that the case names for a script: its one pool with accelerators.
 const catalog::Instance* instance_of(const Case& c, const Launch& launch);
 

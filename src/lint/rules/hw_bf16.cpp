@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "found.hpp"
+#include "launch.hpp"
 
 namespace trainyard::lint {
 
@@ -27,7 +28,31 @@ void judge(const Case& c, const Said& type, const Said& asked, Found& found) {
         .related.push_back({type.where, "the instance type"});
 }
 
+/// DeepSpeed and Accelerate configurations and sbatch scripts beside the one type of the case.
+void judge_configs(const Case& c, Found& found) {
+    const Said type = only_type(c);
+    if (!type) return;
+    for (const Document* d : c.of_kind(Kind::deepspeed)) {
+        const doc::Node* bf16 = get(&d->root, {"bf16", "enabled"});
+        if (is_true(bf16)) judge(c, type, key_said(*bf16, "enabled"), found);
+    }
+    for (const Document* d : c.of_kind(Kind::accelerate)) {
+        const Said precision = said(&d->root, {"mixed_precision"});
+        if (precision.is("bf16")) judge(c, type, precision, found);
+    }
+    for (const Document* d : c.of_kind(Kind::sbatch)) {
+        const std::vector<Said> words = argument_words(*d);
+        for (const std::string_view name : {"bf16", "bfloat16"}) {
+            if (const Said flag = option(words, name);
+                flag && !is_one_of(flag.text, {"False", "0", "false"})) {
+                judge(c, type, Said{"--" + std::string(name), flag.where}, found);
+            }
+        }
+    }
+}
+
 void find(const Case& c, Found& found) {
+    judge_configs(c, found);
     for (const Training& t : c.trainings) {
         for (const auto* list : {&t.hyperparameters, &t.env}) {
             for (const EnvVar& v : *list) {
@@ -58,7 +83,9 @@ Rule hw_bf16_rule() {
     return {.id = "HW-BF16",
             .severity = Severity::error,
             .title = "bf16 on a GPU without bf16 arithmetic",
-            .applies = "SageMaker jobs, Kubernetes pods, launch lines",
+            .applies =
+                "SageMaker jobs, Kubernetes pods, launch lines, DeepSpeed and Accelerate "
+                "configurations",
             .why =
                 "V100 and T4 (compute capability below 8.0) have no bf16 units: "
                 "frameworks refuse to start or emulate it many times slower",
