@@ -8,6 +8,7 @@ import json
 import os
 import shutil
 import signal
+import sqlite3
 import sys
 import time
 
@@ -131,6 +132,24 @@ def case_keeper_killed(run):
     kill(keeper[0])
     expect(run.wait() == 0, "exit 0", run)
     expect(not run.processes(), "nothing is left behind", run)
+    same_end(run)
+
+
+def case_stray(run):
+    """A command that the state knows nothing of (it could not be written down) is ended before another is started."""
+    run.trainer = ["--step-time", "0.05"]
+    run.start()
+    run.until_step(12)
+    run.kill_supervisor()
+    strays = run.ranks()
+    with sqlite3.connect(run.work / "state" / "state.db") as state:
+        state.execute("UPDATE attempt SET ended_ns=1")
+    state.close()
+    run.start()
+    run.until_event("start", 2)
+    expect(not set(strays) & set(run.ranks()), "the old one is gone", run)
+    expect(run.events("stray"), "it is told", run)
+    expect(run.wait() == 0, "exit 0", run)
     same_end(run)
 
 

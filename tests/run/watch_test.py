@@ -15,7 +15,7 @@ import urllib.request
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
-from harness import Run, expect, main  # noqa: E402
+from harness import ROOT, expect, main  # noqa: E402
 
 
 def call(run, command, *options):
@@ -163,6 +163,10 @@ def case_metrics(run):
     expect(float(values["trainyard_committed_step"]) >= 10, text)
     expect(float(values['trainyard_time_seconds_total{kind="useful"}']) > 0, text)
     expect(0 < float(values["trainyard_goodput_ratio"]) <= 1, text)
+    board = (ROOT / "docs" / "grafana" / "trainyard-run.json").read_text(encoding="utf-8")
+    named = set(re.findall(r"trainyard_[a-z_]+", "".join(t["expr"] for p in json.loads(board)["panels"] for t in p["targets"])))
+    served = set(re.findall(r"^# TYPE (\S+)", text, re.M)) | {"trainyard_cost_usd"}  # only with a price
+    expect(named <= served, f"the dashboard asks for {named - served}")
     run.process.send_signal(signal.SIGINT)
     run.wait()
 
