@@ -22,12 +22,6 @@ std::string_view bare(std::string_view type) {
     return type.starts_with("ml.") ? type.substr(3) : type;
 }
 
-bool overlap(const std::vector<Said>& a, const std::vector<Said>& b) {
-    return std::any_of(a.begin(), a.end(), [&](const Said& x) {
-        return std::any_of(b.begin(), b.end(), [&](const Said& y) { return x.text == y.text; });
-    });
-}
-
 }  // namespace
 
 const catalog::Instance* Case::instance(std::string_view type) const {
@@ -49,20 +43,8 @@ const catalog::Accelerator* Case::accelerator(std::string_view type) const {
     return i == nullptr || i->accelerator.empty() ? nullptr : catalog->accelerator(i->accelerator);
 }
 
-std::vector<const Pool*> Case::pools_of(const Job& job) const {
-    std::vector<const Pool*> found;
-    for (const Pool& p : pools) {
-        const bool is_cluster = p.form == Pool::Form::karpenter || p.form == Pool::Form::eksctl ||
-                                p.form == Pool::Form::node_group;
-        if (!is_cluster || job.form != Job::Form::pod) continue;
-        const bool has_devices = std::any_of(p.types.begin(), p.types.end(), [&](const Said& t) {
-            return accelerator(t.text) != nullptr;
-        });
-        if (job.types.empty() ? has_devices && job.has_devices() : overlap(job.types, p.types)) {
-            found.push_back(&p);
-        }
-    }
-    return found;
+const std::vector<const Pool*>& Case::pools_of(const Job& job) const {
+    return job_pools[static_cast<std::size_t>(&job - jobs.data())];
 }
 
 std::vector<Said> Case::types_of(const Job& job) const {
@@ -87,6 +69,68 @@ std::vector<const Document*> Case::objects(std::string_view kind) const {
     }
     return found;
 }
+
+namespace {
+
+/// Characters of the directories that two paths share, whole names only.
+std::size_t shared_directory(std::string_view a, std::string_view b) {
+    std::size_t shared = 0;
+    for (std::size_t i = 0; i < a.size() && i < b.size() && a[i] == b[i]; ++i) {
+        if (a[i] == '/') shared = i + 1;
+    }
+    return shared;
+}
+
+struct PoolIndex {
+    std::map<std::string_view, std::vector<const Pool*>> by_type;
+    std::vector<const Pool*> accelerated;
+
+    explicit PoolIndex(const Case& c) {
+        for (const Pool& p : c.pools) {
+            const bool is_cluster = p.form == Pool::Form::karpenter ||
+                                    p.form == Pool::Form::eksctl ||
+                                    p.form == Pool::Form::node_group;
+            if (!is_cluster) continue;
+            bool has_devices = false;
+            for (const Said& t : p.types) {
+                auto& list = by_type[t.text];
+                if (list.empty() || list.back() != &p) list.push_back(&p);
+                has_devices = has_devices || c.accelerator(t.text) != nullptr;
+            }
+            if (has_devices) accelerated.push_back(&p);
+        }
+    }
+
+    std::vector<const Pool*> matching(const Job& job) const {
+        if (job.form != Job::Form::pod) return {};
+        if (job.types.empty()) return job.has_devices() ? accelerated : std::vector<const Pool*>{};
+        std::vector<const Pool*> found;
+        for (const Said& t : job.types) {
+            const auto at = by_type.find(t.text);
+            if (at == by_type.end()) continue;
+            found.insert(found.end(), at->second.begin(), at->second.end());
+        }
+        std::sort(found.begin(), found.end());
+        found.erase(std::unique(found.begin(), found.end()), found.end());
+        return found;
+    }
+};
+
+void relate(Case& c) {
+    const PoolIndex index(c);
+    for (const Job& job : c.jobs) {
+        std::vector<const Pool*> all = index.matching(job);
+        std::size_t nearest = 0;
+        const auto nearness = [&](const Pool* p) {
+            return shared_directory(p->document->source->path, job.document->source->path);
+        };
+        for (const Pool* p : all) nearest = std::max(nearest, nearness(p));
+        std::erase_if(all, [&](const Pool* p) { return nearness(p) < nearest; });
+        c.job_pools.push_back(std::move(all));
+    }
+}
+
+}  // namespace
 
 Case build_case(Documents documents) {
     Case c;
@@ -130,6 +174,7 @@ Case build_case(Documents documents) {
         }
     }
     read_karpenter(c);
+    relate(c);
     return c;
 }
 

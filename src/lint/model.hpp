@@ -138,13 +138,17 @@ struct Case {
     /// On-demand, us-east-1 as published.
     std::optional<UsdPerSecond> price(std::string_view type) const;
     const catalog::Accelerator* accelerator(std::string_view type) const;
-    /// Pools that a job can run on: of its types; all with accelerators if it names none.
-    std::vector<const Pool*> pools_of(const Job& job) const;
+    /// Pools that a job can run on: of its types; all with accelerators if it names none. Of
+    /// several only those whose files are nearest to the job's: a repository holds more than one
+    /// cluster.
+    const std::vector<const Pool*>& pools_of(const Job& job) const;
     /// The types a job can run on, its own or its pools'.
     std::vector<Said> types_of(const Job& job) const;
     std::vector<const Document*> of_kind(Kind kind) const;
     /// Kubernetes objects of this kind.
     std::vector<const Document*> objects(std::string_view kind) const;
+
+    std::vector<std::vector<const Pool*>> job_pools;  ///< as the jobs; made by build_case
 };
 
 Case build_case(Documents documents);
