@@ -1,0 +1,4 @@
+#!/bin/bash
+# OnNodeConfigured
+yum -y update
+yum -y install htop

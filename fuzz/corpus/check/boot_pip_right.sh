@@ -1,0 +1,2 @@
+#!/bin/bash
+pip install torch==2.9.1 -r requirements.txt

@@ -1,0 +1,2 @@
+#!/bin/bash
+pip install torch transformers==4.57.1 numpy
