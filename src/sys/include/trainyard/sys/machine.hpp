@@ -1,0 +1,22 @@
+#pragma once
+// What this machine has, as the kernel tells it. nullopt: it does not tell.
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+namespace trainyard::sys {
+
+std::optional<std::uint64_t> free_bytes(const std::string& path);   ///< for us, of its file system
+std::optional<std::uint64_t> total_bytes(const std::string& path);  ///< of its file system
+std::optional<std::uint64_t> open_files_limit();                    ///< soft; 2^64 - 1: none
+std::optional<std::uint64_t> locked_memory_limit();                 ///< bytes; 2^64 - 1: none
+std::optional<std::int64_t> huge_pages();                           ///< of the default size
+/// Whether the kernel's clock is kept by a time service (NTP, PTP).
+std::optional<bool> is_clock_kept();
+/// Devices of Elastic Fabric Adapters.
+int efa_devices();
+/// Whether a TCP port can be listened at, on all addresses.
+bool is_port_free(int port);
+
+}  // namespace trainyard::sys

@@ -1,0 +1,80 @@
+#include "trainyard/sys/machine.hpp"
+
+#include <netinet/in.h>
+#include <sys/resource.h>
+#include <sys/socket.h>
+#include <sys/statvfs.h>
+#include <sys/timex.h>
+
+#include <cstdlib>
+
+#include "trainyard/sys/child.hpp"
+
+namespace trainyard::sys {
+
+namespace {
+
+std::optional<std::uint64_t> limit_of(__rlimit_resource kind) {
+    struct rlimit limit{};
+    if (::getrlimit(kind, &limit) != 0) return std::nullopt;
+    return limit.rlim_cur;
+}
+
+}  // namespace
+
+std::optional<std::uint64_t> free_bytes(const std::string& path) {
+    struct statvfs s{};
+    if (::statvfs(path.c_str(), &s) != 0) return std::nullopt;
+    return std::uint64_t{s.f_bavail} * s.f_frsize;
+}
+
+std::optional<std::uint64_t> total_bytes(const std::string& path) {
+    struct statvfs s{};
+    if (::statvfs(path.c_str(), &s) != 0) return std::nullopt;
+    return std::uint64_t{s.f_blocks} * s.f_frsize;
+}
+
+std::optional<std::uint64_t> open_files_limit() { return limit_of(RLIMIT_NOFILE); }
+std::optional<std::uint64_t> locked_memory_limit() { return limit_of(RLIMIT_MEMLOCK); }
+
+std::optional<std::int64_t> huge_pages() {
+    const auto text = read_whole(real_env(), "/proc/sys/vm/nr_hugepages", 64);
+    if (!text || text->empty()) return std::nullopt;
+    return std::strtoll(text->c_str(), nullptr, 10);
+}
+
+std::optional<bool> is_clock_kept() {
+    struct timex state{};
+    const int answer = ::adjtimex(&state);
+    if (answer < 0) return std::nullopt;
+    return answer != TIME_ERROR;
+}
+
+int efa_devices() {
+    const auto devices = real_env().list("/sys/class/infiniband");
+    if (!devices) return 0;
+    int count = 0;
+    for (const DirectoryEntry& device : *devices) {
+        // Named efa_N or rdmapNsM; the driver tells.
+        const std::string driver =
+            "/sys/class/infiniband/" + device.name + "/device/driver/module/";
+        if (device.name.starts_with("efa") || real_env().status(driver + "drivers/pci:efa"))
+            ++count;
+    }
+    return count;
+}
+
+bool is_port_free(int port) {
+    const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    const int yes = 1;
+    ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    // The socket interface takes every family as sockaddr.
+    return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+           ::listen(socket.get(), 1) == 0;
+}
+
+}  // namespace trainyard::sys
