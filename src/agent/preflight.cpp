@@ -35,7 +35,7 @@ Finding accelerators(const MachineFacts& f, const MachineWants& w) {
     if (!f.driver.empty()) have += ", driver " + f.driver;
     for (const std::string& name : f.accelerator_names) {
         if (name == f.accelerator_names.front()) continue;
-        return {Level::failed, "accelerators", have + ", and another kind: " + name,
+        return {Level::failed, "accelerators", fmt::format("{}, and another kind: {}", have, name),
                 "one kind a node"};
     }
     if (w.accelerators && *f.accelerators < wanted) {
