@@ -200,6 +200,7 @@ class HclReader {
         Node value = operand(depth);
         skip(false);
         if (ends_expression()) return value;
+        std::size_t end = at_;
         while (!ends_expression()) {  // an operator, an index, a call: keep the text
             const char c = peek();
             if (c == '"') {
@@ -209,9 +210,10 @@ class HclReader {
             } else {
                 advance();
             }
+            end = at_;  // a comment behind it does not belong to it
             skip(false);
         }
-        const std::string_view text = trim(text_.substr(start, at_ - start));
+        const std::string_view text = trim(text_.substr(start, std::min(end, at_) - start));
         return located(Node::string(std::string(text)), where);
     }
 
