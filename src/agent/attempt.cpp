@@ -73,6 +73,13 @@ void Attempt::kill_marked() {
     }
 }
 
+/// Until all that bears its mark is gone: another attempt must not meet it.
+void Attempt::end_marked() {
+    std::vector<sys::ProcessId> left;
+    for (const std::int64_t pid : sys::processes_marked(mark_)) left.push_back(sys::identify(pid));
+    sys::end_processes(*env_, std::move(left), kEndLimitNs);
+}
+
 std::optional<AttemptOutcome> Attempt::poll() {
     using Kind = AttemptOutcome::Kind;
     if (keeper_.pid != 0) {
@@ -81,7 +88,7 @@ std::optional<AttemptOutcome> Attempt::poll() {
         keeper_ = {};
         end_watch_ = {};
     }
-    kill_marked();
+    end_marked();
     const auto end = read_end(*env_, directory_);
     if (!end) return AttemptOutcome{Kind::lost, 0};
     if (!end->started) return AttemptOutcome{Kind::not_started, end->error};

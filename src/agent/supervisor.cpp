@@ -106,13 +106,15 @@ std::optional<Error> Supervisor::take_up() {
 void Supervisor::end_strays(int adopted) {
     const auto kept =
         sys::processes_marked(fmt::format("TRAINYARD_ATTEMPT_ID={}-{}", run_id_, adopted));
+    std::vector<sys::ProcessId> strays;
     for (const std::int64_t pid : sys::processes_marked("TRAINYARD_RUN_ID=" + run_id_)) {
         if (std::find(kept.begin(), kept.end(), pid) != kept.end()) continue;
+        strays.push_back(sys::identify(pid));
         say({action::Say::Level::warning, "stray",
              "a process of an earlier attempt still lives: " + sys::describe_process(pid) +
                  ": SIGKILL"});
-        sys::signal_process(pid, SIGKILL);
     }
+    sys::end_processes(env_, std::move(strays), kEndLimitNs);
 }
 
 void Supervisor::adopt(const AttemptRow& row) {

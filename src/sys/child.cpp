@@ -212,6 +212,18 @@ std::vector<std::int64_t> processes_marked(std::string_view mark) {
     return found;
 }
 
+std::size_t end_processes(Env& env, std::vector<ProcessId> processes, std::int64_t limit_ns) {
+    constexpr std::int64_t kNapNs = 5'000'000;
+    const std::int64_t begun = env.steady_ns();
+    while (true) {
+        std::erase_if(processes,
+                      [&](const ProcessId& p) { return p.pid == 0 || !env.may_be_alive(p); });
+        if (processes.empty() || env.steady_ns() - begun >= limit_ns) return processes.size();
+        for (const ProcessId& p : processes) signal_process(p.pid, SIGKILL);
+        env.sleep_ns(kNapNs);
+    }
+}
+
 bool catches_signal(std::int64_t pid, int signal) {
     const std::string status = read_proc("/proc/" + std::to_string(pid) + "/status");
     const std::size_t at = status.find("\nSigCgt:");

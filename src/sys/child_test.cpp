@@ -102,6 +102,15 @@ TEST(Child, OneWhoseEndNobodyReadsIsNotAlive) {
     EXPECT_TRUE(wait_for_child(child.pid).has_value());
 }
 
+TEST(Child, EndedMeansGone) {
+    const ProcessId one = shell("trap '' TERM; sleep 300");
+    const ProcessId other = shell("sleep 300");
+    EXPECT_EQ(end_processes(real_env(), {one, other, ProcessId{}}, 10 * kSecondNs), 0U);
+    EXPECT_FALSE(real_env().may_be_alive(one));
+    EXPECT_EQ(wait_for_child(one.pid)->signal, SIGKILL);
+    EXPECT_EQ(wait_for_child(other.pid)->signal, SIGKILL);
+}
+
 TEST(Child, ALockIsHeldOnce) {
     const std::string path = testing::TempDir() + "trainyard-lock-" + std::to_string(getpid());
     auto first = lock_file(path);

@@ -11,6 +11,9 @@
 
 namespace trainyard::agent {
 
+/// How long the end of a killed process is awaited.
+inline constexpr std::int64_t kEndLimitNs = 10'000'000'000;
+
 struct AttemptSettings {
     int number = 0;
     std::string directory;  ///< made here: log, keeper, command, end, heartbeat
@@ -49,6 +52,7 @@ class Attempt {
   private:
     Attempt(sys::Env& env, const AttemptSettings& settings);
     void kill_marked();
+    void end_marked();
     sys::Env* env_;
     std::string directory_;
     std::string mark_;  ///< "TRAINYARD_ATTEMPT_ID=…": in the environment of every process of it

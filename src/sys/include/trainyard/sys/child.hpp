@@ -47,6 +47,9 @@ ProcessId identify(std::int64_t pid);
 
 /// Processes of ours in whose environment "NAME=value" stands, without ourselves.
 std::vector<std::int64_t> processes_marked(std::string_view mark);
+/// SIGKILL to those, until they are gone or `limit_ns` is over (one that waits for a dead disk does
+/// not go). Returns how many are left.
+std::size_t end_processes(Env& env, std::vector<ProcessId> processes, std::int64_t limit_ns);
 /// Whether the process has a handler for the signal.
 bool catches_signal(std::int64_t pid, int signal);
 /// "123 python3 S futex_wait_queue": id, program, state and where in the kernel it waits.
