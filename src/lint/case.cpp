@@ -174,6 +174,9 @@ Case build_case(Documents documents) {
         }
     }
     read_karpenter(c);
+    for (const Document& d : c.documents) {
+        if (d.kind == Kind::nccl_log) read_nccl_log(d, c);
+    }
     relate(c);
     return c;
 }

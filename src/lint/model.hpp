@@ -11,6 +11,7 @@
 
 #include "document.hpp"
 #include "trainyard/catalog/catalog.hpp"
+#include "trainyard/nccl/diagnose.hpp"
 
 namespace trainyard::lint {
 
@@ -129,6 +130,7 @@ struct Case {
     std::vector<Training> trainings;
     std::vector<Resource> resources;
     std::vector<SecurityGroup> groups;
+    std::vector<nccl::Symptom> log_symptoms;  ///< of NCCL logs among the files
     const catalog::Catalog* catalog = nullptr;
 
     /// "p5.48xlarge" or "ml.p5.48xlarge"; nullptr if unknown.
@@ -163,6 +165,7 @@ void read_ec2(const Document& d, Case& into);
 void read_terraform(const Document& d, Case& into);
 void read_cloudformation(const Document& d, Case& into);
 void read_scripts(const Document& d, Case& into);
+void read_nccl_log(const Document& d, Case& into);  ///< after all others: they name the type
 
 /// EC2's shape of launch template data, in JSON or CloudFormation.
 Pool pool_of_launch_data(const Document& d, const doc::Node& data);

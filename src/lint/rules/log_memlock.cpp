@@ -1,0 +1,24 @@
+// Memory could not be locked or registered.
+
+#include "log_symptom.hpp"
+
+namespace trainyard::lint {
+
+namespace {
+
+void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-MEMLOCK", found); }
+
+}  // namespace
+
+Rule log_memlock_rule() {
+    return {.id = "NCCL-MEMLOCK",
+            .severity = Severity::error,
+            .title = "Memory could not be locked or registered",
+            .applies = "logs of NCCL",
+            .why = "EFA registers its buffers as locked memory",
+            .fix = "--ulimit memlock=-1",
+            .source = "docs/reference/doctor.md",
+            .find = find};
+}
+
+}  // namespace trainyard::lint

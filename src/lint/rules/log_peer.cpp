@@ -1,0 +1,24 @@
+// Another rank stopped first.
+
+#include "log_symptom.hpp"
+
+namespace trainyard::lint {
+
+namespace {
+
+void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-PEER", found); }
+
+}  // namespace
+
+Rule log_peer_rule() {
+    return {.id = "NCCL-PEER",
+            .severity = Severity::error,
+            .title = "Another rank stopped first",
+            .applies = "logs of NCCL",
+            .why = "this log shows the victim only",
+            .fix = "read the log of the rank that stopped first",
+            .source = "docs/reference/doctor.md",
+            .find = find};
+}
+
+}  // namespace trainyard::lint

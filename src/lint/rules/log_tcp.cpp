@@ -1,0 +1,26 @@
+// Traffic between nodes goes over TCP, not EFA.
+
+#include "log_symptom.hpp"
+
+namespace trainyard::lint {
+
+namespace {
+
+void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-TCP", found); }
+
+}  // namespace
+
+Rule log_tcp_rule() {
+    return {.id = "NCCL-TCP",
+            .severity = Severity::error,
+            .title = "Traffic between nodes goes over TCP, not EFA",
+            .applies = "logs of NCCL",
+            .why =
+                "the nodes are paid for a fabric that is not used: communication takes many times "
+                "longer",
+            .fix = "install aws-ofi-nccl and give the job its EFA interfaces",
+            .source = "docs/reference/doctor.md",
+            .find = find};
+}
+
+}  // namespace trainyard::lint

@@ -1,0 +1,24 @@
+// NCCL warns.
+
+#include "log_symptom.hpp"
+
+namespace trainyard::lint {
+
+namespace {
+
+void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-WARN", found); }
+
+}  // namespace
+
+Rule log_warn_rule() {
+    return {.id = "NCCL-WARN",
+            .severity = Severity::note,
+            .title = "NCCL warns",
+            .applies = "logs of NCCL",
+            .why = "NCCL says it by itself",
+            .fix = "read the line",
+            .source = "docs/reference/doctor.md",
+            .find = find};
+}
+
+}  // namespace trainyard::lint
