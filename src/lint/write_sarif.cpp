@@ -28,7 +28,7 @@ Node text_node(std::string_view text) {
 /// A URI reference: only unreserved characters and '/' stay as they are (RFC 3986).
 std::string uri_of(std::string_view path) {
     static constexpr std::string_view kHex = "0123456789ABCDEF";
-    std::string out;
+    std::string out = path.starts_with('/') ? "file://" : "";
     for (const char c : path) {
         const bool is_plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
                               (c >= '0' && c <= '9') ||

@@ -1,12 +1,11 @@
 #!/usr/bin/python3
 """`trainyard check` against configurations whose faults are known.
 
-usage: tests/lint/cases.py --binary PATH faulty|clean|rendered
+usage: tests/lint/cases.py --binary PATH faulty|clean
 
 faulty    ../shared/data/config_cases_open.jsonl: at least 60 must get a finding of the expected rule and severity, at a
           line of the file. SKIP if the file is not there.
 clean     ../shared/facts/renders/*: no finding of severity error or warning. SKIP if the folder is not there.
-rendered  what `trainyard render` writes for every plan in tests/golden/render: no error, no warning.
 """
 
 import argparse
@@ -86,39 +85,13 @@ def clean(binary):
     return 1 if wrong else 0
 
 
-def rendered(binary):
-    cases = sorted((ROOT / "tests" / "golden" / "render").glob("*/cmd"))
-    wrong = played = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for cmd in cases:
-            here = cmd.parent.relative_to(ROOT).as_posix() + "/"
-            words = shlex.split(cmd.read_text(encoding="utf-8"))[1:]
-            words = [here + w[1:] if w.startswith("@") else w for w in words]
-            out = pathlib.Path(folder) / cmd.parent.name
-            if any(w in ("-o", "--out") or w.startswith("--out=") for w in words):
-                continue
-            done = subprocess.run(
-                [binary, *words, "--out", str(out)],
-                cwd=ROOT,
-                capture_output=True,
-                text=True,
-                check=False,
-            )
-            if done.returncode != 0 or not out.is_dir():
-                continue
-            played += 1
-            wrong += report(cmd.parent.name, loud(check(binary, out)))
-    print(f"{played} rendered directories, {wrong} findings too many")
-    return 1 if wrong or not played else 0
-
-
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--binary", required=True)
-    parser.add_argument("what", choices=["faulty", "clean", "rendered"])
+    parser.add_argument("what", choices=["faulty", "clean"])
     options = parser.parse_args()
     binary = str(pathlib.Path(options.binary).resolve())
-    return {"faulty": faulty, "clean": clean, "rendered": rendered}[options.what](binary)
+    return {"faulty": faulty, "clean": clean}[options.what](binary)
 
 
 sys.exit(main())
