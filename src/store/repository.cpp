@@ -377,12 +377,21 @@ Result<Inventory> Repository::inventory() {
     std::set<std::string> verified;
     for (const aws::ObjectInfo& info : *stamps) verified.insert(id_of_name(info.key));
     std::set<std::string> ids;
-    for (const aws::ObjectInfo& info : *names) {
-        ids.insert(id_of_name(info.key));
-        auto manifest = read(info.key);
+    // Each costs a round trip or two: at once.
+    std::vector<Result<std::optional<Manifest>>> manifests(names->size(),
+                                                           std::optional<Manifest>());
+    auto error = run_jobs(settings_.jobs, names->size(), [&](std::size_t i) {
+        manifests[i] = read((*names)[i].key);
+        return std::optional<Error>();
+    });
+    if (error) return *error;
+    for (std::size_t i = 0; i < names->size(); ++i) {
+        const std::string& name = (*names)[i].key;
+        Result<std::optional<Manifest>>& manifest = manifests[i];
+        ids.insert(id_of_name(name));
         if (!manifest && manifest.error().kind != ErrorKind::bad_input) return manifest.error();
         if (!manifest) {
-            inventory.damaged.push_back(id_of_name(info.key));
+            inventory.damaged.push_back(id_of_name(name));
         } else if (*manifest && (*manifest)->state == ManifestState::committed) {
             const bool is_verified = verified.contains((*manifest)->id);
             inventory.checkpoints.push_back({std::move(**manifest), is_verified});
