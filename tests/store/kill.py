@@ -128,7 +128,8 @@ class Directory:
         died = run(self.binary, *self.command(what), under=quiet, expect=None).returncode in (-9, 137)
         self.check(2, where)
         # The next run; the sweep spares what is younger than a minute.
-        run(self.binary, *self.command(what))
+        if what != "get" or not (self.base / "out").exists():  # else it died after its last step
+            run(self.binary, *self.command(what))
         if what == "get" and contents(self.base / "out") != contents(self.saved[2]):
             raise SystemExit(f"{where}: the restore that went on is wrong")
         self.check(3 if what == "put" else 2, where)
