@@ -187,7 +187,7 @@ Result<bool> Sender::reuse(const Source& source, StoredFile& stored) {
     if (found == base_.end()) return false;
     const StoredFile& old = found->second;
     if (old.size != stored.size || stored.size == 0) return false;
-    const auto is_same = has_bytes_of(source, old);
+    auto is_same = has_bytes_of(source, old);
     if (!is_same || !*is_same) return is_same;
     const auto info = r_.store_.head(r_.key(old.object), r_.call());
     if (!info && info.error().fault == aws::StoreFault::not_found) return false;

@@ -28,11 +28,20 @@ std::string_view lost_place(std::string_view path) {
     return {};
 }
 
-/// A copy away from the node is made in the script.
-bool is_copied(const Document& d) {
-    for (const std::string_view mark :
-         {"aws s3", "s5cmd", "rsync", "trainyard run", "trainyard ckpt", "trainyard agent"}) {
-        if (d.text.find(mark) != std::string_view::npos) return true;
+std::string_view folder_of(std::string_view path) {
+    const std::size_t slash = path.rfind('/');
+    return slash == std::string_view::npos ? std::string_view{} : path.substr(0, slash);
+}
+
+/// A copy away from the node is made in the script, or in one beside it.
+bool is_copied(const Case& c, const Document& d) {
+    for (const Document& other : c.documents) {
+        if (folder_of(other.source->path) != folder_of(d.source->path)) continue;
+        if (&other != &d && other.kind != Kind::shell && other.kind != Kind::kubernetes) continue;
+        for (const std::string_view mark :
+             {"aws s3", "s5cmd", "rsync", "trainyard run", "trainyard store"}) {
+            if (other.text.find(mark) != std::string_view::npos) return true;
+        }
     }
     return false;
 }
@@ -44,7 +53,7 @@ void find(const Case& c, Found& found) {
         if (!dir) continue;
         const std::string path = resolved(*job.document, dir.text);
         const std::string_view what = lost_place(path);
-        if (what.empty() || is_copied(*job.document)) continue;
+        if (what.empty() || is_copied(c, *job.document)) continue;
         if (job.form == Job::Form::pod && facts::volume_at(job, path) != nullptr) continue;
         if (job.form == Job::Form::docker && contains(job.document->text, ":" + path)) continue;
         Finding& f =

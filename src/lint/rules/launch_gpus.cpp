@@ -20,6 +20,8 @@ std::optional<Given> given(const Case& c, const Launch& l) {
     if (l.job->form == Job::Form::pod && l.job->gpus) {
         return Given{l.job->gpus->value, l.job->gpus->where, "the pod has"};
     }
+    // A script that a batch job of the case may call gets what that job asks for.
+    if (l.document->kind == Kind::shell && !c.of_kind(Kind::sbatch).empty()) return {};
     const catalog::Instance* i = instance_of(c, l);
     if (i == nullptr || i->accelerator.empty() || i->accelerator.starts_with("trainium")) return {};
     const catalog::Accelerator* a = c.accelerator(i->type);
