@@ -12,9 +12,8 @@ namespace trainyard::lint {
 namespace {
 
 std::string words_of(const Document& d) {
-    const std::string name(name_of(d.kind));
     if (d.kind == Kind::kubernetes) return d.object_kind + " (" + d.api + ")";
-    return name;
+    return std::string(name_of(d.kind));
 }
 
 auto order(const Finding& f) {

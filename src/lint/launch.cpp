@@ -65,7 +65,7 @@ std::optional<std::string> fallback(const Document& d, std::string_view name) {
 
 /// The only value that a script ever gives a variable.
 std::optional<std::string> literal(const Document& d, std::string_view name) {
-    const std::string slurm = slurm_value(d, name);
+    std::string slurm = slurm_value(d, name);
     if (!slurm.empty()) return slurm;
     std::optional<std::string> found;
     for (const auto* list : {&d.script.variables, &d.script.env}) {
@@ -95,7 +95,9 @@ std::optional<Count> directive(const Document& d, std::string_view name) {
     return n ? std::optional(Count{*n, v->value.where}) : std::nullopt;
 }
 
-std::optional<Count> first_of(std::optional<Count> a, std::optional<Count> b) { return a ? a : b; }
+const std::optional<Count>& first_of(const std::optional<Count>& a, const std::optional<Count>& b) {
+    return a ? a : b;
+}
 
 void fill_slurm(Launch& l) {
     const Document& d = *l.document;

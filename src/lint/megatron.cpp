@@ -35,7 +35,7 @@ class MegatronReader {
 
   private:
     std::optional<Count> value(std::initializer_list<std::string_view> names) const {
-        const auto found = option_count(d_, words_, names);
+        auto found = option_count(d_, words_, names);
         if (!found || found->value < 1 || found->value > kLargest) return std::nullopt;
         return found;
     }

@@ -72,7 +72,7 @@ void read_fleet(const Document& d, Case& into) {
 
 Pool pool_of_launch_data(const Document& d, const Node& data) {
     Pool p;
-    p.form = Pool::Form::template_;
+    p.form = Pool::Form::launch_template;
     p.document = &d;
     p.node = &data;
     p.where = data.where;

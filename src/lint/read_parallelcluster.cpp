@@ -33,7 +33,7 @@ void add_resource(const Document& d, const Node& queue, const Node& resource, Ca
     p.subnets = all_said(get(networking, "SubnetIds"));
     p.purchase = said(&queue, {"CapacityType"});
     if (p.purchase) p.purchase.text = purchase_of(p.purchase.text);
-    for (const Node* level : {static_cast<const Node*>(&resource), &queue}) {
+    for (const Node* level : {&resource, &queue}) {
         if (p.reservation) continue;
         const Node* target = get(level, "CapacityReservationTarget");
         p.reservation = said(target, {"CapacityReservationId"});

@@ -94,7 +94,7 @@ struct PodReader {
         return job;
     }
 
-    void add(const Node* tmpl, std::optional<Count> nodes) const {
+    void add(const Node* tmpl, const std::optional<Count>& nodes) const {
         if (get(tmpl, "spec") == nullptr) return;
         Job job = start();
         job.metadata = get(tmpl, "metadata");

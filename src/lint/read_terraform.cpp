@@ -31,7 +31,7 @@ Nic nic_of(const Node& n) {
 
 Pool launch_pool(const Resource& r) {
     Pool p;
-    p.form = r.type == "aws_instance" ? Pool::Form::instance : Pool::Form::template_;
+    p.form = r.type == "aws_instance" ? Pool::Form::instance : Pool::Form::launch_template;
     p.document = r.document;
     p.node = r.body;
     p.where = r.where;

@@ -21,7 +21,7 @@ void find(const Case& c, Found& found) {
             return static_cast<bool>(p.reservation);
         });
         const bool has_launch = std::any_of(c.pools.begin(), c.pools.end(), [](const Pool& p) {
-            return p.form == Pool::Form::instance || p.form == Pool::Form::template_;
+            return p.form == Pool::Form::instance || p.form == Pool::Form::launch_template;
         });
         if (is_named || !has_launch) continue;
         const Said type = said(r.body, {is_tf ? "instance_type" : "InstanceType"});
