@@ -41,6 +41,6 @@ function(trainyard_module name)
       "$<LINK_LIBRARY:WHOLE_ARCHIVE,${target}>" trainyard_warnings fmt::fmt GTest::gtest GTest::gtest_main)
     gtest_discover_tests(${name}_test
       WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} TEST_PREFIX ${name}. DISCOVERY_MODE PRE_TEST
-      PROPERTIES TIMEOUT 300)
+      PROPERTIES TIMEOUT 1200)
   endif()
 endfunction()

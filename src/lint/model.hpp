@@ -29,7 +29,15 @@ struct Nic {
 
 /// A group of like nodes that a file can start.
 struct Pool {
-    enum class Form { parallelcluster, karpenter, eksctl, node_group, launch_template, instance, fleet };
+    enum class Form {
+        parallelcluster,
+        karpenter,
+        eksctl,
+        node_group,
+        launch_template,
+        instance,
+        fleet
+    };
     Form form = Form::instance;
     const Document* document = nullptr;
     const doc::Node* node = nullptr;   ///< compute resource, NodePool, node group, resource

@@ -11,7 +11,8 @@ namespace {
 
 void find(const Case& c, Found& found) {
     for (const Pool& p : c.pools) {
-        const bool is_launch = p.form == Pool::Form::launch_template || p.form == Pool::Form::instance;
+        const bool is_launch =
+            p.form == Pool::Form::launch_template || p.form == Pool::Form::instance;
         if (!is_launch || !p.reservation || p.purchase || p.types.empty()) continue;
         const Said& type = p.types.front();
         if (!facts::is_block_type(type.text)) continue;
