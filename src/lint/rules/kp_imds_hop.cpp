@@ -6,8 +6,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 bool talks_to_aws(const Job& job) {
