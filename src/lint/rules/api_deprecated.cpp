@@ -7,8 +7,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 void say(const Location& at, std::string text, std::string what, std::string fix,

@@ -9,8 +9,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 void find(const Case& c, Found& found) {

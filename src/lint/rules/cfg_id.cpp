@@ -6,8 +6,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 bool is_id(std::string_view text, std::string_view prefix) {

@@ -9,8 +9,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 const std::vector<std::string> kKeys = {"name",

@@ -9,7 +9,7 @@ namespace trainyard::lint {
 
 namespace {
 
-constexpr std::int64_t kLong = 6 * 3600;  ///< seconds; what is lost then is worth a warning
+constexpr std::int64_t kLong = 21'600;  ///< seconds; what is lost then is worth a warning
 
 Said never_saves(const Training& t) {
     for (const EnvVar& v : t.hyperparameters) {

@@ -4,8 +4,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 void find(const Case& c, Found& found) {

@@ -9,8 +9,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 bool is_plugin_image(std::string_view image) {

@@ -6,8 +6,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 struct Lustre {

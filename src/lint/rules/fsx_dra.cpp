@@ -6,8 +6,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 void find(const Case& c, Found& found) {

@@ -4,8 +4,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 void judge(const doc::Node* events, std::string_view path, Found& found) {

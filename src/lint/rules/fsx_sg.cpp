@@ -8,8 +8,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 bool covers(const SecurityGroup& g, int from, int to) {

@@ -6,8 +6,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 /// An image of EKS that brings driver and toolkit is named in the case.

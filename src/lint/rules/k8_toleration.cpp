@@ -6,8 +6,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 bool tolerates(const doc::Node* tolerations, const Said& key, const Said& effect) {

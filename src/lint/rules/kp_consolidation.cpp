@@ -9,8 +9,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 bool all_kept(const Case& c, const Pool& p, bool& any) {

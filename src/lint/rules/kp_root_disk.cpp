@@ -7,8 +7,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 void find(const Case& c, Found& found) {

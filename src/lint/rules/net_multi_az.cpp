@@ -8,8 +8,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 const Said* second(const Pool& p) {

@@ -7,8 +7,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 bool is_good(std::string_view name) {

@@ -6,8 +6,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 void need(const doc::Node* parent, const Location& at, std::string_view name, std::string_view key,

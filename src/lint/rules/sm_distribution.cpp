@@ -9,8 +9,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 constexpr std::string_view kSmddp[] = {"p3.16xlarge", "p3dn.24xlarge", "p4d.24xlarge",

@@ -7,8 +7,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 /// A channel that reads S3 whole: no FastFile or Pipe of its own, not sharded.

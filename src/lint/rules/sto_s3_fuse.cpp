@@ -7,8 +7,6 @@
 
 namespace trainyard::lint {
 
-using doc::Node;
-
 namespace {
 
 bool is_mountpoint(const Case& c, const doc::Node* volume) {
