@@ -32,7 +32,7 @@ void find(const Case& c, Found& found) {
     if (job == nullptr) return;
     for (const Document* d : c.of_kind(Kind::helm_values)) {
         const Said layout = said(&d->root, {"migManager", "config", "default"});
-        const bool is_on = layout && layout.text != "all-disabled" && layout.text != "";
+        const bool is_on = layout && !layout.text.empty() && layout.text != "all-disabled";
         if (!is_on) continue;
         found
             .at(layout, fmt::format("the GPUs are cut into {}, but {} {} trains over NCCL",

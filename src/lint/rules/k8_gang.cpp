@@ -33,7 +33,7 @@ void find(const Case& c, Found& found) {
         std::int64_t wanted = 0;
         const Job* previous = nullptr;
         for (const Job& job : c.jobs) {
-            const auto pools = c.pools_of(job);
+            const auto& pools = c.pools_of(job);
             const bool runs_here = std::find(pools.begin(), pools.end(), &p) != pools.end();
             const bool is_whole = job.gpus && job.gpus->value * 2 > i.accelerators;
             if (!runs_here || !job.is_multi_node() || !is_whole || facts::has_gang(job)) continue;

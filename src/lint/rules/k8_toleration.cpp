@@ -40,7 +40,7 @@ void find(const Case& c, Found& found) {
     for (const Job& job : c.jobs) {
         if (job.form != Job::Form::pod || job.spec == nullptr || !job.has_devices()) continue;
         if (contains(job.object_kind, "Runtime")) continue;
-        const auto pools = c.pools_of(job);
+        const auto& pools = c.pools_of(job);
         if (pools.size() == 1 && pools[0]->form == Pool::Form::karpenter)
             judge(job, *pools[0], found);
     }

@@ -13,7 +13,7 @@ namespace {
 
 bool all_kept(const Case& c, const Pool& p, bool& any) {
     for (const Job& job : c.jobs) {
-        const auto pools = c.pools_of(job);
+        const auto& pools = c.pools_of(job);
         if (std::find(pools.begin(), pools.end(), &p) == pools.end()) continue;
         any = true;
         if (!facts::is_kept(job)) return false;

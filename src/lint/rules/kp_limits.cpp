@@ -59,7 +59,7 @@ void find(const Case& c, Found& found) {
         std::string who = "one node";
         Location where;
         for (const Job& job : c.jobs) {
-            const auto pools = c.pools_of(job);
+            const auto& pools = c.pools_of(job);
             const bool runs_here = std::find(pools.begin(), pools.end(), &p) != pools.end();
             const std::int64_t devices = job.gpus      ? job.gpus->value
                                          : job.neurons ? job.neurons->value

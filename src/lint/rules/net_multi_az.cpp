@@ -31,7 +31,7 @@ void judge_karpenter(const Case& c, const Pool& p, Found& found) {
         const doc::Node* together =
             get(job.spec,
                 {"affinity", "podAffinity", "requiredDuringSchedulingIgnoredDuringExecution"});
-        const auto pools = c.pools_of(job);
+        const auto& pools = c.pools_of(job);
         if (together != nullptr || std::find(pools.begin(), pools.end(), &p) == pools.end()) {
             continue;
         }
