@@ -91,7 +91,9 @@ void walk(const doc::Node& node, const std::string& path, Found& found) {
             }
             continue;
         }
-        const std::string inner = path.empty() ? key : path + "." + key;
+        std::string inner = path;
+        if (!inner.empty()) inner += '.';
+        inner += key;
         for (const doc::Node* item : each(&value)) walk(*item, inner, found);
     }
 }
