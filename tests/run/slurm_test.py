@@ -44,6 +44,7 @@ exit $code
 class Job:
     def __init__(self, slurm, work, binary):
         self.slurm, self.work = slurm, work
+        self.pending = None
         script = work / "job.sbatch"
         script.write_text(SCRIPT.format(work=work, binary=binary, python=sys.executable, trainer=TRAINER), encoding="utf-8")
         code, said = slurm.call("sbatch", "--parsable", str(script), cwd=work)
@@ -59,7 +60,13 @@ class Job:
 
     def until(self, condition, seconds, what):
         def ready():
-            if "JobState=PENDING" in self.show():  # a requeued job waits two minutes; the test does not
+            # A requeued job waits two minutes. The test waits until the script that it replaces is surely gone: its exit
+            # code would else be taken for that of the new one.
+            if "JobState=PENDING" not in self.show():
+                self.pending = None
+            elif self.pending is None:
+                self.pending = time.monotonic()
+            elif time.monotonic() - self.pending > 5:
                 self.slurm.call("scontrol", "update", f"JobId={self.number}", "StartTime=now")
             return condition()
 
