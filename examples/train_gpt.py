@@ -8,7 +8,8 @@ What makes it safe to interrupt at any moment, in the order of importance:
   1. Sample n of the data is a function of n alone, and the step is all that is needed to go on: no sample is used
      twice or left out, whatever the number of ranks (the global batch stays the same).
   2. A checkpoint is written under a temporary name and renamed; the file "done" is written last.
-  3. It begins from TRAINYARD_RESUME_FROM, and saves when a file appears at TRAINYARD_CHECKPOINT_REQUEST or on SIGUSR1.
+  3. It begins from TRAINYARD_RESUME_FROM, and takes away the file at TRAINYARD_CHECKPOINT_REQUEST when there is
+     one and saves.
 """
 
 import argparse
@@ -17,7 +18,6 @@ import math
 import os
 import pathlib
 import shutil
-import signal
 import time
 
 import torch
@@ -88,6 +88,15 @@ def save(folder, step, model, optimizer, rank):
     dist.barrier()
 
 
+def is_wanted(request):
+    """Takes the request away before the save, so that one that comes meanwhile is a new one."""
+    try:
+        os.unlink(request)
+        return True
+    except FileNotFoundError:
+        return False
+
+
 def build(args, source):
     torch.manual_seed(1)
     model = Gpt(args.width, args.layers, args.heads, args.context)
@@ -105,13 +114,11 @@ def train(args):
     folder = pathlib.Path(os.environ.get("TRAINYARD_CHECKPOINT_DIR", "out"))
     request = os.environ.get("TRAINYARD_CHECKPOINT_REQUEST", "")
     source = os.environ.get("TRAINYARD_RESUME_FROM")
-    asked = []
-    signal.signal(signal.SIGUSR1, lambda *_: asked.append(1))
     model, optimizer = build(args, pathlib.Path(source) if source else None)
     step = int(os.environ.get("TRAINYARD_RESUME_STEP", "0")) if source else 0
     if rank == 0 and source:
         print(f"resumed at step {step}", flush=True)
-    answered, loss_now, begun = False, math.nan, time.monotonic()
+    loss_now, begun = math.nan, time.monotonic()
     while step < args.steps:
         tokens = batch_of(step, args, rank, world)
         logits = model(tokens[:, :-1])
@@ -122,7 +129,7 @@ def train(args):
         optimizer.step()
         step += 1
         time.sleep(args.pause)
-        wanted = bool(asked) or (rank == 0 and bool(request) and os.path.exists(request))
+        wanted = rank == 0 and is_wanted(request)
         told = torch.tensor([loss.item(), float(wanted)])
         dist.all_reduce(told)  # all ranks must agree when to save
         wanted, loss_now = bool(told[1] > 0), told[0].item() / (args.batch * args.context)
@@ -130,10 +137,8 @@ def train(args):
             speed = args.batch * args.context / max(time.monotonic() - begun, 1e-9)
             print(f"step: {step}/{args.steps} loss: {loss_now:.6f} tps: {speed:,.0f}", flush=True)
         begun = time.monotonic()
-        if step % args.every == 0 or step == args.steps or (wanted and not answered):
+        if step % args.every == 0 or step == args.steps or wanted:
             save(folder, step, model, optimizer, rank)
-        answered = wanted
-        asked.clear()
     if rank == 0 and args.final:
         total = sum(v.double().abs().sum().item() for v in model.module.state_dict().values())
         args.final.write_text(json.dumps({"step": step, "loss": loss_now, "weights": total}), encoding="utf-8")

@@ -60,6 +60,13 @@ def case_imds_01_notice(run):
     expect("spot terminate at 20" in run.stderr(), "it says what was announced", run)
 
 
+def case_imds_01_notice_by_signal(run):
+    fake = begin(run, FakeImds(), "--by-signal")
+    watched(run)
+    fake.notice(120)
+    preempted(run)
+
+
 def case_imds_02_short_notice(run):
     fake = begin(run, FakeImds(), "--deaf")
     fake.notice(8)

@@ -4,7 +4,7 @@ Hugging Face Trainer lays them out. Standard library only.
 
 usage: tests/support/trainer.py [--steps 100] [--every 10] [--step-time 0.01] [--ranks 1] [--size BYTES]
            [--fail-at STEP] [--fail-once-at STEP --memory FILE] [--hang-at STEP] [--nan-at STEP] [--save-time SECONDS]
-           [--ignore-term] [--deaf] [--audit FILE] [--final FILE]
+           [--ignore-term] [--deaf] [--by-signal] [--audit FILE] [--final FILE]
 
 Reads TRAINYARD_CHECKPOINT_DIR, _RESUME_FROM, _RESUME_STEP, _CHECKPOINT_REQUEST. Each step takes the next sample of a
 fixed order; every rank mixes it into a hash chain of its own, so the final state is equal only if every sample was
@@ -39,6 +39,7 @@ def options():
     p.add_argument("--save-time", type=float, default=0.0)
     p.add_argument("--ignore-term", action="store_true")
     p.add_argument("--deaf", action="store_true", help="no SIGUSR1, no request file")
+    p.add_argument("--by-signal", action="store_true", help="hears SIGUSR1 alone")
     p.add_argument("--audit", type=pathlib.Path)
     p.add_argument("--final", type=pathlib.Path)
     return p.parse_args()
@@ -140,6 +141,20 @@ def misbehave(args, step):
         time.sleep(1)
 
 
+def is_wanted(request, asked):
+    """Whether a checkpoint is asked for. The request is taken away before the save, so that one that comes meanwhile is
+    a new one; the signal comes with a file where there is one."""
+    if request:
+        try:
+            os.unlink(request)
+            return True
+        except FileNotFoundError:
+            return False
+    wanted = bool(asked)
+    asked.clear()
+    return wanted
+
+
 def main():
     args = options()
     asked = []
@@ -148,10 +163,9 @@ def main():
     if args.ignore_term:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
     folder = os.environ.get("TRAINYARD_CHECKPOINT_DIR")
-    request = os.environ.get("TRAINYARD_CHECKPOINT_REQUEST")
+    request = None if args.by_signal else os.environ.get("TRAINYARD_CHECKPOINT_REQUEST")
     step, states = resume(args)
     ranks = Ranks(args.ranks)
-    answered = False
     while step < args.steps:
         misbehave(args, step + 1)
         sample = sample_of(step)
@@ -165,11 +179,9 @@ def main():
             with args.audit.open("a", encoding="utf-8") as audit:
                 audit.write(f"{step} {sample}\n")
         print(f"step: {step}/{args.steps} loss: {loss:.6f} tps: {4096 / max(args.step_time, 1e-3):,.0f}", flush=True)
-        wanted = not args.deaf and (asked or (request and os.path.exists(request)))
-        if folder and (step % args.every == 0 or step == args.steps or (wanted and not answered)):
+        wanted = not args.deaf and is_wanted(request, asked)
+        if folder and (step % args.every == 0 or step == args.steps or wanted):
             save(pathlib.Path(folder), step, states, args)
-        answered = bool(wanted)
-        asked.clear()
     if args.final:
         final = {"step": step, "states": [s.hex() for s in states], "loss": loss_of(step, states)}
         args.final.write_text(json.dumps(final), encoding="utf-8")
