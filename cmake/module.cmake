@@ -2,7 +2,8 @@
 #     SOURCES a.cpp b.cpp          # library trainyard_<name>
 #     TESTS a_test.cpp b_test.cpp  # test binary <name>_test
 #     DEPENDS base doc             # modules, defined earlier
-#     LIBRARIES yaml-cpp)          # third party, private
+#     LIBRARIES yaml-cpp           # third party, private
+#     COMPUTES)                    # too slow without any optimisation under the sanitizers: -O1 there
 #
 # The walls:
 # - Public headers are include/trainyard/<name>/*.hpp and only the modules named in DEPENDS (and theirs) are on the
@@ -14,7 +15,7 @@
 include(GoogleTest)
 
 function(trainyard_module name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;TESTS;DEPENDS;LIBRARIES")
+  cmake_parse_arguments(PARSE_ARGV 1 arg "COMPUTES" "" "SOURCES;TESTS;DEPENDS;LIBRARIES")
   if(arg_UNPARSED_ARGUMENTS)
     message(FATAL_ERROR "module ${name}: unknown argument ${arg_UNPARSED_ARGUMENTS}")
   endif()
@@ -33,6 +34,10 @@ function(trainyard_module name)
   target_link_libraries(${target}
     PUBLIC ${dependencies} tl::expected
     PRIVATE trainyard_warnings fmt::fmt Threads::Threads ${arg_LIBRARIES})
+
+  if(TRAINYARD_SANITIZE AND arg_COMPUTES)
+    target_compile_options(${target} PRIVATE -O1)
+  endif()
 
   if(TRAINYARD_UNIT_TESTS AND arg_TESTS)
     add_executable(${name}_test ${arg_TESTS})

@@ -12,6 +12,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shlex
 import subprocess
 import sys
@@ -21,13 +22,21 @@ BUILD = ROOT / "build" / "tidy"
 CLEAN = BUILD / "clean"
 
 
+def parts(path):
+    """Our files that a unit compiles: itself, or what CMake joined in a unity file."""
+    if "Unity" in path.parts:
+        return [pathlib.Path(name) for name in re.findall(r'^#include "(.*)"', path.read_text(), re.MULTILINE)]
+    return [path]
+
+
 def entries(wanted):
     database = json.loads((BUILD / "compile_commands.json").read_text())
     for entry in database:
         path = pathlib.Path(entry["file"])
-        if not path.is_relative_to(ROOT / "src") or path.name.endswith("_test.cpp"):
+        names = [p.relative_to(ROOT).as_posix() for p in parts(path) if p.is_relative_to(ROOT / "src")]
+        if not names or path.name.endswith("_test.cpp"):
             continue
-        if not wanted or path.relative_to(ROOT).as_posix() in wanted:
+        if not wanted or wanted.intersection(names):
             yield path, shlex.split(entry["command"])
 
 

@@ -1,5 +1,5 @@
 #pragma once
-// Every rules/<name>.cpp defines Rule <name>_rule(); CMake writes the list from the file names.
+// Every rules/<name>.cpp defines Rule rule() in a namespace of its name; CMake writes the list.
 
 #include <vector>
 

@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::acc_address {
 
 namespace {
 
@@ -35,7 +35,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule acc_address_rule() {
+Rule rule() {
     return {.id = "ACC-ADDRESS",
             .severity = Severity::error,
             .title = "Several machines without the address of the first one",
@@ -48,4 +48,4 @@ Rule acc_address_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::acc_address

@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::acc_cpu {
 
 namespace {
 
@@ -22,7 +22,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule acc_cpu_rule() {
+Rule rule() {
     return {.id = "ACC-CPU",
             .severity = Severity::error,
             .title = "The configuration trains on the CPU",
@@ -33,4 +33,4 @@ Rule acc_cpu_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::acc_cpu

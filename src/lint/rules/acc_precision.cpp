@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::acc_precision {
 
 namespace {
 
@@ -25,7 +25,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule acc_precision_rule() {
+Rule rule() {
     return {
         .id = "ACC-PRECISION",
         .severity = Severity::warning,
@@ -40,4 +40,4 @@ Rule acc_precision_rule() {
         .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::acc_precision

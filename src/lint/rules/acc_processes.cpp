@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::acc_processes {
 
 namespace {
 
@@ -38,7 +38,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule acc_processes_rule() {
+Rule rule() {
     return {.id = "ACC-PROCESSES",
             .severity = Severity::error,
             .title = "num_processes is the total, not the number per machine",
@@ -51,4 +51,4 @@ Rule acc_processes_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::acc_processes

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::acc_wrap {
 
 namespace {
 
@@ -23,7 +23,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule acc_wrap_rule() {
+Rule rule() {
     return {
         .id = "ACC-WRAP",
         .severity = Severity::warning,
@@ -40,4 +40,4 @@ Rule acc_wrap_rule() {
         .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::acc_wrap

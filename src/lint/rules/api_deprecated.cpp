@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::api_deprecated {
 
 namespace {
 
@@ -124,7 +124,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule api_deprecated_rule() {
+Rule rule() {
     return {.id = "API-DEPRECATED",
             .severity = Severity::error,
             .title = "An API version or a field that newer releases refuse",
@@ -139,4 +139,4 @@ Rule api_deprecated_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::api_deprecated

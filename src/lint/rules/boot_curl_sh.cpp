@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::boot_curl_sh {
 
 namespace {
 
@@ -46,7 +46,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule boot_curl_sh_rule() {
+Rule rule() {
     return {.id = "BOOT-CURL-SH",
             .severity = Severity::note,
             .title = "A script is fetched from the network and run as it is that day",
@@ -59,4 +59,4 @@ Rule boot_curl_sh_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::boot_curl_sh

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::boot_os_upgrade {
 
 namespace {
 
@@ -53,7 +53,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule boot_os_upgrade_rule() {
+Rule rule() {
     return {.id = "BOOT-OS-UPGRADE",
             .severity = Severity::error,
             .title = "A full OS upgrade on a node",
@@ -69,4 +69,4 @@ Rule boot_os_upgrade_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::boot_os_upgrade

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::boot_pip {
 
 namespace {
 
@@ -38,7 +38,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule boot_pip_rule() {
+Rule rule() {
     return {.id = "BOOT-PIP",
             .severity = Severity::note,
             .title = "A framework is installed without a version",
@@ -51,4 +51,4 @@ Rule boot_pip_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::boot_pip

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cap_cb_count {
 
 namespace {
 
@@ -27,7 +27,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cap_cb_count_rule() {
+Rule rule() {
     return {.id = "CAP-CB-COUNT",
             .severity = Severity::error,
             .title = "CAPACITY_BLOCK needs MinCount = MaxCount above zero",
@@ -41,4 +41,4 @@ Rule cap_cb_count_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cap_cb_count

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cap_cb_market {
 
 namespace {
 
@@ -36,7 +36,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cap_cb_market_rule() {
+Rule rule() {
     return {.id = "CAP-CB-MARKET",
             .severity = Severity::warning,
             .title = "A reservation is targeted without InstanceMarketOptions capacity-block",
@@ -52,4 +52,4 @@ Rule cap_cb_market_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cap_cb_market

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cap_cb_pg {
 
 namespace {
 
@@ -21,7 +21,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cap_cb_pg_rule() {
+Rule rule() {
     return {.id = "CAP-CB-PG",
             .severity = Severity::warning,
             .title = "A placement group on capacity that is already placed",
@@ -34,4 +34,4 @@ Rule cap_cb_pg_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cap_cb_pg

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cap_no_reservation {
 
 namespace {
 
@@ -27,7 +27,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cap_no_reservation_rule() {
+Rule rule() {
     return {.id = "CAP-NO-RESERVATION",
             .severity = Severity::note,
             .title = "Many nodes of a scarce type without a reservation",
@@ -41,4 +41,4 @@ Rule cap_no_reservation_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cap_no_reservation

@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cap_reservation_idle {
 
 namespace {
 
@@ -34,7 +34,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cap_reservation_idle_rule() {
+Rule rule() {
     return {.id = "CAP-RESERVATION-IDLE",
             .severity = Severity::warning,
             .title = "A targeted capacity reservation that nothing in the files targets",
@@ -49,4 +49,4 @@ Rule cap_reservation_idle_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cap_reservation_idle

@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cap_reserved_unused {
 
 namespace {
 
@@ -31,7 +31,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cap_reserved_unused_rule() {
+Rule rule() {
     return {.id = "CAP-RESERVED-UNUSED",
             .severity = Severity::error,
             .title =
@@ -52,4 +52,4 @@ Rule cap_reserved_unused_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cap_reserved_unused

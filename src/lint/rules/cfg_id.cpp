@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cfg_id {
 
 namespace {
 
@@ -43,7 +43,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cfg_id_rule() {
+Rule rule() {
     return {.id = "CFG-ID",
             .severity = Severity::error,
             .title = "An id that is no id of AWS",
@@ -54,4 +54,4 @@ Rule cfg_id_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cfg_id

@@ -7,7 +7,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cfg_unknown_key {
 
 namespace {
 
@@ -109,7 +109,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cfg_unknown_key_rule() {
+Rule rule() {
     return {.id = "CFG-UNKNOWN-KEY",
             .severity = Severity::error,
             .title = "A key that eksctl does not know",
@@ -122,4 +122,4 @@ Rule cfg_unknown_key_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cfg_unknown_key

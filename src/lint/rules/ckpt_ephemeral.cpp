@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ckpt_ephemeral {
 
 namespace {
 
@@ -33,7 +33,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ckpt_ephemeral_rule() {
+Rule rule() {
     return {.id = "CKPT-EPHEMERAL",
             .severity = Severity::error,
             .title = "Checkpoints are written inside the container or to node-local storage",
@@ -46,4 +46,4 @@ Rule ckpt_ephemeral_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ckpt_ephemeral

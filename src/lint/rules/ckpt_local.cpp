@@ -6,7 +6,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ckpt_local {
 
 namespace {
 
@@ -64,7 +64,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ckpt_local_rule() {
+Rule rule() {
     return {.id = "CKPT-LOCAL",
             .severity = Severity::warning,
             .title = "Checkpoints on storage that dies with the node",
@@ -77,4 +77,4 @@ Rule ckpt_local_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ckpt_local

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ckpt_none {
 
 namespace {
 
@@ -49,7 +49,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ckpt_none_rule() {
+Rule rule() {
     return {.id = "CKPT-NONE",
             .severity = Severity::error,
             .title = "Nothing is saved before the end",
@@ -64,4 +64,4 @@ Rule ckpt_none_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ckpt_none

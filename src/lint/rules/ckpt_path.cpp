@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ckpt_path {
 
 namespace {
 
@@ -30,7 +30,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ckpt_path_rule() {
+Rule rule() {
     return {.id = "CKPT-PATH",
             .severity = Severity::error,
             .title = "Checkpoints go to another directory than the one that is synced",
@@ -46,4 +46,4 @@ Rule ckpt_path_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ckpt_path

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ckpt_spot {
 
 namespace {
 
@@ -19,7 +19,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ckpt_spot_rule() {
+Rule rule() {
     return {.id = "CKPT-SPOT",
             .severity = Severity::error,
             .title = "Spot training without checkpoints",
@@ -36,4 +36,4 @@ Rule ckpt_spot_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ckpt_spot

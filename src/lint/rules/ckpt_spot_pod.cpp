@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ckpt_spot_pod {
 
 namespace {
 
@@ -45,7 +45,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ckpt_spot_pod_rule() {
+Rule rule() {
     return {.id = "CKPT-SPOT-POD",
             .severity = Severity::error,
             .title = "A training job on spot nodes without a checkpoint directory",
@@ -58,4 +58,4 @@ Rule ckpt_spot_pod_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ckpt_spot_pod

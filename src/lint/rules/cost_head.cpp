@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cost_head {
 
 namespace {
 
@@ -27,7 +27,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cost_head_rule() {
+Rule rule() {
     return {.id = "COST-HEAD",
             .severity = Severity::warning,
             .title = "An oversized head node",
@@ -42,4 +42,4 @@ Rule cost_head_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cost_head

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::cost_idle {
 
 namespace {
 
@@ -34,7 +34,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule cost_idle_rule() {
+Rule rule() {
     return {.id = "COST-IDLE",
             .severity = Severity::warning,
             .title = "Accelerated nodes that never scale to zero",
@@ -45,4 +45,4 @@ Rule cost_idle_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::cost_idle

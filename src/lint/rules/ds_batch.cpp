@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_batch {
 
 namespace {
 
@@ -55,7 +55,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_batch_rule() {
+Rule rule() {
     return {.id = "DS-BATCH",
             .severity = Severity::error,
             .title = "train_batch_size is not micro-batch x accumulation x processes",
@@ -70,4 +70,4 @@ Rule ds_batch_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_batch

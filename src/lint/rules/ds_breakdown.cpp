@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_breakdown {
 
 namespace {
 
@@ -21,7 +21,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_breakdown_rule() {
+Rule rule() {
     return {.id = "DS-BREAKDOWN",
             .severity = Severity::warning,
             .title = "wall_clock_breakdown is left on",
@@ -34,4 +34,4 @@ Rule ds_breakdown_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_breakdown

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_deprecated {
 
 namespace {
 
@@ -34,7 +34,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_deprecated_rule() {
+Rule rule() {
     return {
         .id = "DS-DEPRECATED",
         .severity = Severity::warning,
@@ -46,4 +46,4 @@ Rule ds_deprecated_rule() {
         .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_deprecated

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_loss_scale {
 
 namespace {
 
@@ -22,7 +22,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_loss_scale_rule() {
+Rule rule() {
     return {
         .id = "DS-LOSS-SCALE",
         .severity = Severity::warning,
@@ -37,4 +37,4 @@ Rule ds_loss_scale_rule() {
         .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_loss_scale

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_offload {
 
 namespace {
 
@@ -40,7 +40,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_offload_rule() {
+Rule rule() {
     return {.id = "DS-OFFLOAD",
             .severity = Severity::error,
             .title = "Offload needs a higher ZeRO stage",
@@ -53,4 +53,4 @@ Rule ds_offload_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_offload

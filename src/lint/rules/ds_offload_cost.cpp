@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_offload_cost {
 
 namespace {
 
@@ -29,7 +29,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_offload_cost_rule() {
+Rule rule() {
     return {.id = "DS-OFFLOAD-COST",
             .severity = Severity::note,
             .title = "Optimizer or parameters live in host memory",
@@ -44,4 +44,4 @@ Rule ds_offload_cost_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_offload_cost

@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_pipeline {
 
 namespace {
 
@@ -39,7 +39,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_pipeline_rule() {
+Rule rule() {
     return {.id = "DS-PIPELINE",
             .severity = Severity::error,
             .title = "ZeRO stage 2 or 3 together with pipeline parallelism",
@@ -52,4 +52,4 @@ Rule ds_pipeline_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_pipeline

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_precision {
 
 namespace {
 
@@ -19,7 +19,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_precision_rule() {
+Rule rule() {
     return {.id = "DS-PRECISION",
             .severity = Severity::error,
             .title = "fp16 and bf16 are both on",
@@ -30,4 +30,4 @@ Rule ds_precision_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_precision

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::ds_save {
 
 namespace {
 
@@ -20,7 +20,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule ds_save_rule() {
+Rule rule() {
     return {
         .id = "DS-SAVE",
         .severity = Severity::note,
@@ -37,4 +37,4 @@ Rule ds_save_rule() {
         .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::ds_save

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_count {
 
 namespace {
 
@@ -41,7 +41,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_count_rule() {
+Rule rule() {
     return {.id = "EFA-COUNT",
             .severity = Severity::warning,
             .title = "The pod asks for another number of EFA interfaces than its instance has",
@@ -56,4 +56,4 @@ Rule efa_count_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_count

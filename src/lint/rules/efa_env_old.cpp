@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_env_old {
 
 namespace {
 
@@ -49,7 +49,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_env_old_rule() {
+Rule rule() {
     return {.id = "EFA-ENV-OLD",
             .severity = Severity::warning,
             .title = "An EFA variable that current software does not want",
@@ -63,4 +63,4 @@ Rule efa_env_old_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_env_old

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_hostpath {
 
 namespace {
 
@@ -19,7 +19,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_hostpath_rule() {
+Rule rule() {
     return {.id = "EFA-HOSTPATH",
             .severity = Severity::error,
             .title = "hostPath /dev/infiniband together with an EFA request",
@@ -32,4 +32,4 @@ Rule efa_hostpath_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_hostpath

@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_hugepage {
 
 namespace {
 
@@ -55,7 +55,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_hugepage_rule() {
+Rule rule() {
     return {
         .id = "EFA-HUGEPAGE",
         .severity = Severity::warning,
@@ -69,4 +69,4 @@ Rule efa_hugepage_rule() {
         .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_hugepage

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_image {
 
 namespace {
 
@@ -38,7 +38,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_image_rule() {
+Rule rule() {
     return {.id = "EFA-IMAGE",
             .severity = Severity::error,
             .title = "FI_PROVIDER=efa in an image without libfabric and aws-ofi-nccl",
@@ -53,4 +53,4 @@ Rule efa_image_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_image

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_memlock {
 
 namespace {
 
@@ -28,7 +28,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_memlock_rule() {
+Rule rule() {
     return {.id = "EFA-MEMLOCK",
             .severity = Severity::error,
             .title = "docker run with EFA devices but without --ulimit memlock=-1",
@@ -41,4 +41,4 @@ Rule efa_memlock_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_memlock

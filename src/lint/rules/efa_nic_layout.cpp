@@ -8,7 +8,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_nic_layout {
 
 namespace {
 
@@ -87,7 +87,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_nic_layout_rule() {
+Rule rule() {
     return {.id = "EFA-NIC-LAYOUT",
             .severity = Severity::error,
             .title = "Network cards and device indexes that do not fit the instance type",
@@ -104,4 +104,4 @@ Rule efa_nic_layout_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_nic_layout

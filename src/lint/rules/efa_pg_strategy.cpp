@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_pg_strategy {
 
 namespace {
 
@@ -31,7 +31,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_pg_strategy_rule() {
+Rule rule() {
     return {.id = "EFA-PG-STRATEGY",
             .severity = Severity::warning,
             .title = "A placement group that keeps EFA nodes apart",
@@ -44,4 +44,4 @@ Rule efa_pg_strategy_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_pg_strategy

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_placement {
 
 namespace {
 
@@ -22,7 +22,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_placement_rule() {
+Rule rule() {
     return {.id = "EFA-PLACEMENT",
             .severity = Severity::error,
             .title = "Efa.Enabled without an explicit PlacementGroup",
@@ -37,4 +37,4 @@ Rule efa_placement_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_placement

@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_plugin {
 
 namespace {
 
@@ -81,7 +81,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_plugin_rule() {
+Rule rule() {
     return {.id = "EFA-PLUGIN",
             .severity = Severity::error,
             .title =
@@ -96,4 +96,4 @@ Rule efa_plugin_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_plugin

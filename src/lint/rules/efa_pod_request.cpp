@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_pod_request {
 
 namespace {
 
@@ -45,7 +45,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_pod_request_rule() {
+Rule rule() {
     return {.id = "EFA-POD-REQUEST",
             .severity = Severity::error,
             .title = "The pod does not ask for vpc.amazonaws.com/efa",
@@ -61,4 +61,4 @@ Rule efa_pod_request_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_pod_request

@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_provider {
 
 namespace {
 
@@ -26,7 +26,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_provider_rule() {
+Rule rule() {
     return {.id = "EFA-PROVIDER",
             .severity = Severity::error,
             .title = "FI_PROVIDER names another provider than efa",
@@ -39,4 +39,4 @@ Rule efa_provider_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_provider

@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_sg {
 
 namespace {
 
@@ -43,7 +43,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_sg_rule() {
+Rule rule() {
     return {.id = "EFA-SG",
             .severity = Severity::error,
             .title = "The EFA security group lacks an all-traffic rule to itself, both ways",
@@ -61,4 +61,4 @@ Rule efa_sg_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_sg

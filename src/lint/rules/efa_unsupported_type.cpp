@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_unsupported_type {
 
 namespace {
 
@@ -64,7 +64,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_unsupported_type_rule() {
+Rule rule() {
     return {.id = "EFA-UNSUPPORTED-TYPE",
             .severity = Severity::error,
             .title = "EFA on an instance type without EFA",
@@ -79,4 +79,4 @@ Rule efa_unsupported_type_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_unsupported_type

@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::efa_version {
 
 namespace {
 
@@ -65,7 +65,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule efa_version_rule() {
+Rule rule() {
     return {.id = "EFA-VERSION",
             .severity = Severity::error,
             .title = "aws-ofi-nccl, EFA installer or NCCL too old for the instance type",
@@ -82,4 +82,4 @@ Rule efa_version_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::efa_version

@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::fleet_gang {
 
 namespace {
 
@@ -43,7 +43,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule fleet_gang_rule() {
+Rule rule() {
     return {.id = "FLEET-GANG",
             .severity = Severity::warning,
             .title = "A fleet of accelerated nodes that may start only some of them",
@@ -58,4 +58,4 @@ Rule fleet_gang_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::fleet_gang

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::fleet_instant {
 
 namespace {
 
@@ -28,7 +28,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule fleet_instant_rule() {
+Rule rule() {
     return {.id = "FLEET-INSTANT",
             .severity = Severity::error,
             .title =
@@ -43,4 +43,4 @@ Rule fleet_instant_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::fleet_instant

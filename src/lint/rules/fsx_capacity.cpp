@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::fsx_capacity {
 
 namespace {
 
@@ -105,7 +105,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule fsx_capacity_rule() {
+Rule rule() {
     return {.id = "FSX-CAPACITY",
             .severity = Severity::error,
             .title = "A storage capacity or throughput that FSx for Lustre does not offer",
@@ -120,4 +120,4 @@ Rule fsx_capacity_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::fsx_capacity

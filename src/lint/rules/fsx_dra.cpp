@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::fsx_dra {
 
 namespace {
 
@@ -32,7 +32,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule fsx_dra_rule() {
+Rule rule() {
     return {.id = "FSX-DRA",
             .severity = Severity::error,
             .title =
@@ -47,4 +47,4 @@ Rule fsx_dra_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::fsx_dra

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::fsx_export_deleted {
 
 namespace {
 
@@ -46,7 +46,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule fsx_export_deleted_rule() {
+Rule rule() {
     return {.id = "FSX-EXPORT-DELETED",
             .severity = Severity::warning,
             .title = "Automatic export that also exports deletions",
@@ -59,4 +59,4 @@ Rule fsx_export_deleted_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::fsx_export_deleted

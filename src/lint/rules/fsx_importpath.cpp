@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::fsx_importpath {
 
 namespace {
 
@@ -30,7 +30,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule fsx_importpath_rule() {
+Rule rule() {
     return {.id = "FSX-IMPORTPATH",
             .severity = Severity::warning,
             .title = "ImportPath imports the whole bucket while the stack is made",
@@ -47,4 +47,4 @@ Rule fsx_importpath_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::fsx_importpath

@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::fsx_sg {
 
 namespace {
 
@@ -44,7 +44,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule fsx_sg_rule() {
+Rule rule() {
     return {.id = "FSX-SG",
             .severity = Severity::error,
             .title = "The security group of FSx for Lustre lacks TCP 988 and 1018-1023",
@@ -59,4 +59,4 @@ Rule fsx_sg_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::fsx_sg

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::gpu_mig_nccl {
 
 namespace {
 
@@ -43,7 +43,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule gpu_mig_nccl_rule() {
+Rule rule() {
     return {.id = "GPU-MIG-NCCL",
             .severity = Severity::error,
             .title = "MIG slices used for distributed training",
@@ -60,4 +60,4 @@ Rule gpu_mig_nccl_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::gpu_mig_nccl

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::gpu_operator {
 
 namespace {
 
@@ -49,7 +49,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule gpu_operator_rule() {
+Rule rule() {
     return {.id = "GPU-OPERATOR",
             .severity = Severity::error,
             .title = "The GPU Operator installs driver or toolkit on images that carry them",
@@ -65,4 +65,4 @@ Rule gpu_operator_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::gpu_operator

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::hw_ami_type {
 
 namespace {
 
@@ -36,7 +36,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule hw_ami_type_rule() {
+Rule rule() {
     return {.id = "HW-AMI-TYPE",
             .severity = Severity::error,
             .title = "An AMI type that does not fit the accelerators",
@@ -51,4 +51,4 @@ Rule hw_ami_type_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::hw_ami_type

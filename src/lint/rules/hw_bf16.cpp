@@ -7,7 +7,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::hw_bf16 {
 
 namespace {
 
@@ -79,7 +79,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule hw_bf16_rule() {
+Rule rule() {
     return {.id = "HW-BF16",
             .severity = Severity::error,
             .title = "bf16 on a GPU without bf16 arithmetic",
@@ -94,4 +94,4 @@ Rule hw_bf16_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::hw_bf16

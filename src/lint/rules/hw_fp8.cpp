@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::hw_fp8 {
 
 namespace {
 
@@ -54,7 +54,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule hw_fp8_rule() {
+Rule rule() {
     return {
         .id = "HW-FP8",
         .severity = Severity::error,
@@ -67,4 +67,4 @@ Rule hw_fp8_rule() {
         .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::hw_fp8

@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::hw_g_multinode {
 
 namespace {
 
@@ -49,7 +49,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule hw_g_multinode_rule() {
+Rule rule() {
     return {.id = "HW-G-MULTINODE",
             .severity = Severity::warning,
             .title = "Multi-node training on G instances, whose GPUs have no GPUDirect RDMA",
@@ -65,4 +65,4 @@ Rule hw_g_multinode_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::hw_g_multinode

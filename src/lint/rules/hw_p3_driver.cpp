@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::hw_p3_driver {
 
 namespace {
 
@@ -28,7 +28,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule hw_p3_driver_rule() {
+Rule rule() {
     return {.id = "HW-P3-DRIVER",
             .severity = Severity::error,
             .title = "P3 with official ParallelCluster images",
@@ -44,4 +44,4 @@ Rule hw_p3_driver_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::hw_p3_driver

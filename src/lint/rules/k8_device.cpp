@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::k8_device {
 
 namespace {
 
@@ -24,7 +24,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule k8_device_rule() {
+Rule rule() {
     return {.id = "K8-DEVICE",
             .severity = Severity::error,
             .title = "The pod asks for a device that the instance type does not have",
@@ -37,4 +37,4 @@ Rule k8_device_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::k8_device

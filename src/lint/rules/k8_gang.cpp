@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::k8_gang {
 
 namespace {
 
@@ -55,7 +55,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule k8_gang_rule() {
+Rule rule() {
     return {.id = "K8-GANG",
             .severity = Severity::warning,
             .title = "Several multi-node jobs share a limited pool without gang admission",
@@ -68,4 +68,4 @@ Rule k8_gang_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::k8_gang

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::k8_limits {
 
 namespace {
 
@@ -27,7 +27,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule k8_limits_rule() {
+Rule rule() {
     return {.id = "K8-LIMITS",
             .severity = Severity::error,
             .title = "Devices in requests without limits",
@@ -40,4 +40,4 @@ Rule k8_limits_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::k8_limits

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::k8_shm {
 
 namespace {
 
@@ -31,7 +31,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule k8_shm_rule() {
+Rule rule() {
     return {.id = "K8-SHM",
             .severity = Severity::error,
             .title = "A multi-GPU pod without a memory-backed /dev/shm",
@@ -44,4 +44,4 @@ Rule k8_shm_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::k8_shm

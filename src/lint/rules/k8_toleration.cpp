@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::k8_toleration {
 
 namespace {
 
@@ -48,7 +48,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule k8_toleration_rule() {
+Rule rule() {
     return {.id = "K8-TOLERATION",
             .severity = Severity::error,
             .title = "The pod does not tolerate the taint of the nodes it needs",
@@ -59,4 +59,4 @@ Rule k8_toleration_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::k8_toleration

@@ -6,7 +6,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::k8_unschedulable {
 
 namespace {
 
@@ -50,7 +50,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule k8_unschedulable_rule() {
+Rule rule() {
     return {.id = "K8-UNSCHEDULABLE",
             .severity = Severity::error,
             .title = "The pod asks for more than the instance type has",
@@ -61,4 +61,4 @@ Rule k8_unschedulable_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::k8_unschedulable

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_alias_alone {
 
 namespace {
 
@@ -22,7 +22,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_alias_alone_rule() {
+Rule rule() {
     return {.id = "KP-ALIAS-ALONE",
             .severity = Severity::error,
             .title = "An AMI alias beside other selector terms",
@@ -33,4 +33,4 @@ Rule kp_alias_alone_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_alias_alone

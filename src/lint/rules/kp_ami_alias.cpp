@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_ami_alias {
 
 namespace {
 
@@ -35,7 +35,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_ami_alias_rule() {
+Rule rule() {
     return {.id = "KP-AMI-ALIAS",
             .severity = Severity::error,
             .title = "Amazon Linux 2 images in an EC2NodeClass",
@@ -49,4 +49,4 @@ Rule kp_ami_alias_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_ami_alias

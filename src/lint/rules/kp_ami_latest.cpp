@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_ami_latest {
 
 namespace {
 
@@ -19,7 +19,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_ami_latest_rule() {
+Rule rule() {
     return {.id = "KP-AMI-LATEST",
             .severity = Severity::note,
             .title = "An image alias that follows the newest release",
@@ -32,4 +32,4 @@ Rule kp_ami_latest_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_ami_latest

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_capacity_type {
 
 namespace {
 
@@ -22,7 +22,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_capacity_type_rule() {
+Rule rule() {
     return {.id = "KP-CAPACITY-TYPE",
             .severity = Severity::note,
             .title = "No karpenter.sh/capacity-type: on-demand is the default",
@@ -35,4 +35,4 @@ Rule kp_capacity_type_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_capacity_type

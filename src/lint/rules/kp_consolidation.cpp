@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_consolidation {
 
 namespace {
 
@@ -45,7 +45,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_consolidation_rule() {
+Rule rule() {
     return {.id = "KP-CONSOLIDATION",
             .severity = Severity::error,
             .title = "Consolidation can evict running training pods",
@@ -60,4 +60,4 @@ Rule kp_consolidation_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_consolidation

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_disruption_default {
 
 namespace {
 
@@ -20,7 +20,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_disruption_default_rule() {
+Rule rule() {
     return {.id = "KP-DISRUPTION-DEFAULT",
             .severity = Severity::warning,
             .title = "A NodePool with accelerators relies on the default disruption",
@@ -33,4 +33,4 @@ Rule kp_disruption_default_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_disruption_default

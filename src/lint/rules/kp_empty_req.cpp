@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_empty_req {
 
 namespace {
 
@@ -69,7 +69,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_empty_req_rule() {
+Rule rule() {
     return {.id = "KP-EMPTY-REQ",
             .severity = Severity::error,
             .title = "A requirement that matches no instance type",
@@ -82,4 +82,4 @@ Rule kp_empty_req_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_empty_req

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_expire {
 
 namespace {
 
@@ -31,7 +31,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_expire_rule() {
+Rule rule() {
     return {.id = "KP-EXPIRE",
             .severity = Severity::warning,
             .title = "Nodes with accelerators expire while jobs run",
@@ -46,4 +46,4 @@ Rule kp_expire_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_expire

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_grace {
 
 namespace {
 
@@ -27,7 +27,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_grace_rule() {
+Rule rule() {
     return {.id = "KP-GRACE",
             .severity = Severity::warning,
             .title = "terminationGracePeriod ends pods that asked not to be disrupted",
@@ -41,4 +41,4 @@ Rule kp_grace_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_grace

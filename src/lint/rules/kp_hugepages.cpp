@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_hugepages {
 
 namespace {
 
@@ -26,7 +26,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_hugepages_rule() {
+Rule rule() {
     return {.id = "KP-HUGEPAGES",
             .severity = Severity::error,
             .title = "hugepages-2Mi requested where Karpenter makes the nodes",
@@ -43,4 +43,4 @@ Rule kp_hugepages_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_hugepages

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_imds_hop {
 
 namespace {
 
@@ -44,7 +44,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_imds_hop_rule() {
+Rule rule() {
     return {.id = "KP-IMDS-HOP",
             .severity = Severity::warning,
             .title = "Pods use node credentials, but the metadata hop limit is 1",
@@ -61,4 +61,4 @@ Rule kp_imds_hop_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_imds_hop

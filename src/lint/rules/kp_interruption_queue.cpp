@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_interruption_queue {
 
 namespace {
 
@@ -30,7 +30,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_interruption_queue_rule() {
+Rule rule() {
     return {.id = "KP-INTERRUPTION-QUEUE",
             .severity = Severity::error,
             .title = "Spot NodePools, but settings.interruptionQueue is empty",
@@ -45,4 +45,4 @@ Rule kp_interruption_queue_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_interruption_queue

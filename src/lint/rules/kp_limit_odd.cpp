@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_limit_odd {
 
 namespace {
 
@@ -35,7 +35,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_limit_odd_rule() {
+Rule rule() {
     return {.id = "KP-LIMIT-ODD",
             .severity = Severity::warning,
             .title = "limits.cpu is no whole number of nodes",
@@ -50,4 +50,4 @@ Rule kp_limit_odd_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_limit_odd

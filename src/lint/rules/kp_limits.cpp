@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_limits {
 
 namespace {
 
@@ -86,7 +86,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_limits_rule() {
+Rule rule() {
     return {.id = "KP-LIMITS",
             .severity = Severity::error,
             .title = "The limits of the NodePool are too small for the job",
@@ -99,4 +99,4 @@ Rule kp_limits_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_limits

@@ -7,7 +7,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_mixed_types {
 
 namespace {
 
@@ -33,7 +33,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_mixed_types_rule() {
+Rule rule() {
     return {.id = "KP-MIXED-TYPES",
             .severity = Severity::warning,
             .title = "A NodePool mixes instance types that cannot train together",
@@ -48,4 +48,4 @@ Rule kp_mixed_types_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_mixed_types

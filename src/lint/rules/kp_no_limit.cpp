@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_no_limit {
 
 namespace {
 
@@ -22,7 +22,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_no_limit_rule() {
+Rule rule() {
     return {.id = "KP-NO-LIMIT",
             .severity = Severity::note,
             .title = "An accelerated NodePool without limits",
@@ -33,4 +33,4 @@ Rule kp_no_limit_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_no_limit

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_no_taint {
 
 namespace {
 
@@ -24,7 +24,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_no_taint_rule() {
+Rule rule() {
     return {.id = "KP-NO-TAINT",
             .severity = Severity::warning,
             .title = "A GPU NodePool without a taint",
@@ -39,4 +39,4 @@ Rule kp_no_taint_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_no_taint

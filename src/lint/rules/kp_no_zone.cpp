@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_no_zone {
 
 namespace {
 
@@ -20,7 +20,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_no_zone_rule() {
+Rule rule() {
     return {.id = "KP-NO-ZONE",
             .severity = Severity::note,
             .title = "An accelerated NodePool without a zone",
@@ -34,4 +34,4 @@ Rule kp_no_zone_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_no_zone

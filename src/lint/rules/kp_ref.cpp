@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_ref {
 
 namespace {
 
@@ -30,7 +30,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_ref_rule() {
+Rule rule() {
     return {.id = "KP-REF",
             .severity = Severity::error,
             .title = "nodeClassRef names a class that is not in the files",
@@ -42,4 +42,4 @@ Rule kp_ref_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_ref

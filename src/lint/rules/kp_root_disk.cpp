@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_root_disk {
 
 namespace {
 
@@ -33,7 +33,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_root_disk_rule() {
+Rule rule() {
     return {.id = "KP-ROOT-DISK",
             .severity = Severity::warning,
             .title = "Accelerated nodes with the default 20 GiB root volume",
@@ -48,4 +48,4 @@ Rule kp_root_disk_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_root_disk

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::kp_schema {
 
 namespace {
 
@@ -79,7 +79,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule kp_schema_rule() {
+Rule rule() {
     return {.id = "KP-SCHEMA",
             .severity = Severity::error,
             .title = "A required field of karpenter v1 is missing or not allowed",
@@ -93,4 +93,4 @@ Rule kp_schema_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::kp_schema

@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::launch_gpus {
 
 namespace {
 
@@ -62,7 +62,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule launch_gpus_rule() {
+Rule rule() {
     return {.id = "LAUNCH-GPUS",
             .severity = Severity::error,
             .title = "Processes per node and GPUs per node differ",
@@ -73,4 +73,4 @@ Rule launch_gpus_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::launch_gpus

@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::launch_nnodes {
 
 namespace {
 
@@ -30,7 +30,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule launch_nnodes_rule() {
+Rule rule() {
     return {.id = "LAUNCH-NNODES",
             .severity = Severity::error,
             .title = "The launcher's number of nodes is not Slurm's",
@@ -43,4 +43,4 @@ Rule launch_nnodes_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::launch_nnodes

@@ -7,7 +7,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::launch_no_srun {
 
 namespace {
 
@@ -38,7 +38,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule launch_no_srun_rule() {
+Rule rule() {
     return {.id = "LAUNCH-NO-SRUN",
             .severity = Severity::error,
             .title = "The launcher of a job of several nodes is not below srun",
@@ -51,4 +51,4 @@ Rule launch_no_srun_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::launch_no_srun

@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::launch_rank {
 
 namespace {
 
@@ -64,7 +64,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule launch_rank_rule() {
+Rule rule() {
     return {.id = "LAUNCH-RANK",
             .severity = Severity::error,
             .title = "Every node gets the same node rank",
@@ -79,4 +79,4 @@ Rule launch_rank_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::launch_rank

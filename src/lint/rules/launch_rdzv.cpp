@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::launch_rdzv {
 
 namespace {
 
@@ -75,7 +75,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule launch_rdzv_rule() {
+Rule rule() {
     return {.id = "LAUNCH-RDZV",
             .severity = Severity::error,
             .title = "Several nodes meet at localhost",
@@ -90,4 +90,4 @@ Rule launch_rdzv_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::launch_rdzv

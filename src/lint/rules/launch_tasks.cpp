@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::launch_tasks {
 
 namespace {
 
@@ -29,7 +29,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule launch_tasks_rule() {
+Rule rule() {
     return {.id = "LAUNCH-TASKS",
             .severity = Severity::error,
             .title = "Several launchers on a node",
@@ -44,4 +44,4 @@ Rule launch_tasks_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::launch_tasks

@@ -7,7 +7,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::launch_visible {
 
 namespace {
 
@@ -30,7 +30,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule launch_visible_rule() {
+Rule rule() {
     return {.id = "LAUNCH-VISIBLE",
             .severity = Severity::error,
             .title = "CUDA_VISIBLE_DEVICES names fewer devices than there are processes",
@@ -43,4 +43,4 @@ Rule launch_visible_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::launch_visible

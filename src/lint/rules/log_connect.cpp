@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_connect {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-CONNECT", foun
 
 }  // namespace
 
-Rule log_connect_rule() {
+Rule rule() {
     return {.id = "NCCL-CONNECT",
             .severity = Severity::error,
             .title = "A rank could not reach another one",
@@ -21,4 +21,4 @@ Rule log_connect_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_connect

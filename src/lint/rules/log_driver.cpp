@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_driver {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-DRIVER", found
 
 }  // namespace
 
-Rule log_driver_rule() {
+Rule rule() {
     return {.id = "NCCL-DRIVER",
             .severity = Severity::error,
             .title = "The driver is too old for the CUDA of the image",
@@ -21,4 +21,4 @@ Rule log_driver_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_driver

@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_gdr {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-GDR", found); 
 
 }  // namespace
 
-Rule log_gdr_rule() {
+Rule rule() {
     return {
         .id = "NCCL-GDR",
         .severity = Severity::warning,
@@ -22,4 +22,4 @@ Rule log_gdr_rule() {
         .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_gdr

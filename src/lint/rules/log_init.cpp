@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_init {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-INIT", found);
 
 }  // namespace
 
-Rule log_init_rule() {
+Rule rule() {
     return {.id = "NCCL-INIT",
             .severity = Severity::error,
             .title = "Not all communicators were completed",
@@ -21,4 +21,4 @@ Rule log_init_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_init

@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_memlock {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-MEMLOCK", foun
 
 }  // namespace
 
-Rule log_memlock_rule() {
+Rule rule() {
     return {.id = "NCCL-MEMLOCK",
             .severity = Severity::error,
             .title = "Memory could not be locked or registered",
@@ -21,4 +21,4 @@ Rule log_memlock_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_memlock

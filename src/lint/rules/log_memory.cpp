@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_memory {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-MEMORY", found
 
 }  // namespace
 
-Rule log_memory_rule() {
+Rule rule() {
     return {.id = "NCCL-MEMORY",
             .severity = Severity::error,
             .title = "The device had no memory left for NCCL",
@@ -21,4 +21,4 @@ Rule log_memory_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_memory

@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_mixed {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-MIXED", found)
 
 }  // namespace
 
-Rule log_mixed_rule() {
+Rule rule() {
     return {.id = "NCCL-MIXED",
             .severity = Severity::error,
             .title = "Some ranks use sockets and some libfabric",
@@ -21,4 +21,4 @@ Rule log_mixed_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_mixed

@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_nics {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-NICS", found);
 
 }  // namespace
 
-Rule log_nics_rule() {
+Rule rule() {
     return {.id = "NCCL-NICS",
             .severity = Severity::warning,
             .title = "Not all EFA interfaces of the node are used",
@@ -21,4 +21,4 @@ Rule log_nics_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_nics

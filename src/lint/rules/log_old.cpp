@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_old {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-OLD", found); 
 
 }  // namespace
 
-Rule log_old_rule() {
+Rule rule() {
     return {.id = "NCCL-OLD",
             .severity = Severity::warning,
             .title = "NCCL or its plugin is older than the instance needs",
@@ -21,4 +21,4 @@ Rule log_old_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_old

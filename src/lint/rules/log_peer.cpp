@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_peer {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-PEER", found);
 
 }  // namespace
 
-Rule log_peer_rule() {
+Rule rule() {
     return {.id = "NCCL-PEER",
             .severity = Severity::error,
             .title = "Another rank stopped first",
@@ -21,4 +21,4 @@ Rule log_peer_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_peer

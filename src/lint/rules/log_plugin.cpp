@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_plugin {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-PLUGIN", found
 
 }  // namespace
 
-Rule log_plugin_rule() {
+Rule rule() {
     return {.id = "NCCL-PLUGIN",
             .severity = Severity::error,
             .title = "NCCL found no network plugin",
@@ -21,4 +21,4 @@ Rule log_plugin_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_plugin

@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_plugin_versions {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-PLUGIN-VERSION
 
 }  // namespace
 
-Rule log_plugin_versions_rule() {
+Rule rule() {
     return {.id = "NCCL-PLUGIN-VERSIONS",
             .severity = Severity::warning,
             .title = "Ranks run different versions of aws-ofi-nccl",
@@ -21,4 +21,4 @@ Rule log_plugin_versions_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_plugin_versions

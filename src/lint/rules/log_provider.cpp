@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_provider {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-PROVIDER", fou
 
 }  // namespace
 
-Rule log_provider_rule() {
+Rule rule() {
     return {.id = "NCCL-PROVIDER",
             .severity = Severity::error,
             .title = "libfabric chose another provider than efa",
@@ -21,4 +21,4 @@ Rule log_provider_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_provider

@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_shm {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-SHM", found); 
 
 }  // namespace
 
-Rule log_shm_rule() {
+Rule rule() {
     return {.id = "NCCL-SHM",
             .severity = Severity::error,
             .title = "Shared memory could not be used",
@@ -21,4 +21,4 @@ Rule log_shm_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_shm

@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_tcp {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-TCP", found); 
 
 }  // namespace
 
-Rule log_tcp_rule() {
+Rule rule() {
     return {.id = "NCCL-TCP",
             .severity = Severity::error,
             .title = "Traffic between nodes goes over TCP, not EFA",
@@ -23,4 +23,4 @@ Rule log_tcp_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_tcp

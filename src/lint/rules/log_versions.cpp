@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_versions {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-VERSIONS", fou
 
 }  // namespace
 
-Rule log_versions_rule() {
+Rule rule() {
     return {.id = "NCCL-VERSIONS",
             .severity = Severity::error,
             .title = "Ranks run different versions of NCCL",
@@ -21,4 +21,4 @@ Rule log_versions_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_versions

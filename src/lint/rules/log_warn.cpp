@@ -2,7 +2,7 @@
 
 #include "log_symptom.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::log_warn {
 
 namespace {
 
@@ -10,7 +10,7 @@ void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-WARN", found);
 
 }  // namespace
 
-Rule log_warn_rule() {
+Rule rule() {
     return {.id = "NCCL-WARN",
             .severity = Severity::note,
             .title = "NCCL warns",
@@ -21,4 +21,4 @@ Rule log_warn_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::log_warn

@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "megatron.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::meg_batch {
 
 namespace {
 
@@ -11,7 +11,7 @@ void find(const Case& c, Found& found) { report_megatron(c, found, {"batch"}); }
 
 }  // namespace
 
-Rule meg_batch_rule() {
+Rule rule() {
     return {.id = "MEG-BATCH",
             .severity = Severity::error,
             .title = "The global batch is not micro-batch x DP x a whole number",
@@ -24,4 +24,4 @@ Rule meg_batch_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::meg_batch

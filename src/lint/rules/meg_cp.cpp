@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "megatron.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::meg_cp {
 
 namespace {
 
@@ -11,7 +11,7 @@ void find(const Case& c, Found& found) { report_megatron(c, found, {"cp-sequence
 
 }  // namespace
 
-Rule meg_cp_rule() {
+Rule rule() {
     return {.id = "MEG-CP",
             .severity = Severity::error,
             .title = "Context parallelism does not divide the sequence",
@@ -24,4 +24,4 @@ Rule meg_cp_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::meg_cp

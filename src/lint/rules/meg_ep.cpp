@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "megatron.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::meg_ep {
 
 namespace {
 
@@ -13,7 +13,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule meg_ep_rule() {
+Rule rule() {
     return {.id = "MEG-EP",
             .severity = Severity::error,
             .title = "Expert parallelism does not fit the experts or the ranks",
@@ -24,4 +24,4 @@ Rule meg_ep_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::meg_ep

@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "megatron.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::meg_pp {
 
 namespace {
 
@@ -13,7 +13,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule meg_pp_rule() {
+Rule rule() {
     return {.id = "MEG-PP",
             .severity = Severity::error,
             .title = "Pipeline stages do not divide the layers",
@@ -24,4 +24,4 @@ Rule meg_pp_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::meg_pp

@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "megatron.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::meg_sp {
 
 namespace {
 
@@ -11,7 +11,7 @@ void find(const Case& c, Found& found) { report_megatron(c, found, {"sp-tp", "sp
 
 }  // namespace
 
-Rule meg_sp_rule() {
+Rule rule() {
     return {.id = "MEG-SP",
             .severity = Severity::warning,
             .title = "Sequence parallelism does not fit tensor parallelism",
@@ -24,4 +24,4 @@ Rule meg_sp_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::meg_sp

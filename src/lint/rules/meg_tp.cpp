@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "megatron.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::meg_tp {
 
 namespace {
 
@@ -13,7 +13,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule meg_tp_rule() {
+Rule rule() {
     return {.id = "MEG-TP",
             .severity = Severity::error,
             .title = "Tensor parallelism does not divide the heads or the MLP",
@@ -27,4 +27,4 @@ Rule meg_tp_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::meg_tp

@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "megatron.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::meg_tp_node {
 
 namespace {
 
@@ -11,7 +11,7 @@ void find(const Case& c, Found& found) { report_megatron(c, found, {"tp-node"});
 
 }  // namespace
 
-Rule meg_tp_node_rule() {
+Rule rule() {
     return {.id = "MEG-TP-NODE",
             .severity = Severity::warning,
             .title = "Tensor parallelism spans nodes",
@@ -24,4 +24,4 @@ Rule meg_tp_node_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::meg_tp_node

@@ -3,7 +3,7 @@
 #include "found.hpp"
 #include "megatron.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::meg_world {
 
 namespace {
 
@@ -11,7 +11,7 @@ void find(const Case& c, Found& found) { report_megatron(c, found, {"world"}); }
 
 }  // namespace
 
-Rule meg_world_rule() {
+Rule rule() {
     return {.id = "MEG-WORLD",
             .severity = Severity::error,
             .title = "The degrees of parallelism do not divide the processes",
@@ -22,4 +22,4 @@ Rule meg_world_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::meg_world

@@ -5,7 +5,7 @@
 #include "environment.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::nccl_forced {
 
 namespace {
 
@@ -33,7 +33,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule nccl_forced_rule() {
+Rule rule() {
     return {.id = "NCCL-FORCED",
             .severity = Severity::note,
             .title = "NCCL's choice of algorithm, protocol or channels is overridden",
@@ -48,4 +48,4 @@ Rule nccl_forced_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::nccl_forced

@@ -5,7 +5,7 @@
 #include "environment.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::nccl_gdr {
 
 namespace {
 
@@ -36,7 +36,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule nccl_gdr_rule() {
+Rule rule() {
     return {.id = "NCCL-GDR-ENV",
             .severity = Severity::warning,
             .title = "GPUDirect RDMA is turned off in the environment",
@@ -51,4 +51,4 @@ Rule nccl_gdr_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::nccl_gdr

@@ -7,7 +7,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::nccl_ifname {
 
 namespace {
 
@@ -62,7 +62,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule nccl_ifname_rule() {
+Rule rule() {
     return {.id = "NCCL-IFNAME",
             .severity = Severity::error,
             .title =
@@ -79,4 +79,4 @@ Rule nccl_ifname_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::nccl_ifname

@@ -5,7 +5,7 @@
 #include "environment.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::nccl_infiniband {
 
 namespace {
 
@@ -25,7 +25,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule nccl_infiniband_rule() {
+Rule rule() {
     return {.id = "NCCL-IB",
             .severity = Severity::note,
             .title = "InfiniBand variables on AWS",
@@ -38,4 +38,4 @@ Rule nccl_infiniband_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::nccl_infiniband

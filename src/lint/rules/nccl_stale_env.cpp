@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::nccl_stale_env {
 
 namespace {
 
@@ -50,7 +50,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule nccl_stale_env_rule() {
+Rule rule() {
     return {.id = "NCCL-STALE-ENV",
             .severity = Severity::error,
             .title =
@@ -65,4 +65,4 @@ Rule nccl_stale_env_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::nccl_stale_env

@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::net_multi_az {
 
 namespace {
 
@@ -70,7 +70,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule net_multi_az_rule() {
+Rule rule() {
     return {.id = "NET-MULTI-AZ",
             .severity = Severity::error,
             .title = "An EFA job or a placement group that spans Availability Zones",
@@ -85,4 +85,4 @@ Rule net_multi_az_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::net_multi_az

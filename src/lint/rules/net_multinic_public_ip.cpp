@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::net_multinic_public_ip {
 
 namespace {
 
@@ -27,7 +27,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule net_multinic_public_ip_rule() {
+Rule rule() {
     return {.id = "NET-MULTINIC-PUBLIC-IP",
             .severity = Severity::error,
             .title = "A public IP address on an instance with several network interfaces",
@@ -41,4 +41,4 @@ Rule net_multinic_public_ip_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::net_multinic_public_ip

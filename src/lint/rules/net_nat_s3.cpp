@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::net_nat_s3 {
 
 namespace {
 
@@ -38,7 +38,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule net_nat_s3_rule() {
+Rule rule() {
     return {.id = "NET-NAT-S3",
             .severity = Severity::warning,
             .title = "A NAT gateway and no S3 endpoint: all data is billed by the gigabyte",
@@ -51,4 +51,4 @@ Rule net_nat_s3_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::net_nat_s3

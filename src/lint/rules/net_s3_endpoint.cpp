@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::net_s3_endpoint {
 
 namespace {
 
@@ -50,7 +50,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule net_s3_endpoint_rule() {
+Rule rule() {
     return {.id = "NET-S3-ENDPOINT",
             .severity = Severity::error,
             .title = "A VPC without a way to S3",
@@ -65,4 +65,4 @@ Rule net_s3_endpoint_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::net_s3_endpoint

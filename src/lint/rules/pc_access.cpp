@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::pc_access {
 
 namespace {
 
@@ -21,7 +21,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule pc_access_rule() {
+Rule rule() {
     return {.id = "PC-ACCESS",
             .severity = Severity::note,
             .title = "The head node has neither an SSH key nor Session Manager",
@@ -36,4 +36,4 @@ Rule pc_access_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::pc_access

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::pc_allocation {
 
 namespace {
 
@@ -27,7 +27,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule pc_allocation_rule() {
+Rule rule() {
     return {.id = "PC-ALLOCATION",
             .severity = Severity::error,
             .title = "An AllocationStrategy that does not go with the CapacityType",
@@ -38,4 +38,4 @@ Rule pc_allocation_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::pc_allocation

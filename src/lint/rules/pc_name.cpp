@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::pc_name {
 
 namespace {
 
@@ -34,7 +34,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule pc_name_rule() {
+Rule rule() {
     return {.id = "PC-NAME",
             .severity = Severity::error,
             .title = "A queue or compute resource name that ParallelCluster refuses",
@@ -47,4 +47,4 @@ Rule pc_name_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::pc_name

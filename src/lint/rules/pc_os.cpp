@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::pc_os {
 
 namespace {
 
@@ -35,7 +35,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule pc_os_rule() {
+Rule rule() {
     return {.id = "PC-OS",
             .severity = Severity::error,
             .title = "An operating system that ParallelCluster no longer supports",
@@ -48,4 +48,4 @@ Rule pc_os_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::pc_os

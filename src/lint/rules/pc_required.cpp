@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::pc_required {
 
 namespace {
 
@@ -50,7 +50,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule pc_required_rule() {
+Rule rule() {
     return {.id = "PC-REQUIRED",
             .severity = Severity::error,
             .title = "A key that ParallelCluster requires is missing",
@@ -62,4 +62,4 @@ Rule pc_required_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::pc_required

@@ -7,7 +7,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::pc_unknown_key {
 
 namespace {
 
@@ -104,7 +104,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule pc_unknown_key_rule() {
+Rule rule() {
     return {.id = "PC-UNKNOWN-KEY",
             .severity = Severity::error,
             .title = "A key that ParallelCluster does not know there",
@@ -116,4 +116,4 @@ Rule pc_unknown_key_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::pc_unknown_key

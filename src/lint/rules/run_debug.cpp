@@ -5,7 +5,7 @@
 #include "environment.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::run_debug {
 
 namespace {
 
@@ -31,7 +31,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule run_debug_rule() {
+Rule rule() {
     return {.id = "RUN-DEBUG",
             .severity = Severity::warning,
             .title = "A debug switch that slows every step",
@@ -44,4 +44,4 @@ Rule run_debug_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::run_debug

@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "secrets.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sec_secret {
 
 namespace {
 
@@ -76,7 +76,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sec_secret_rule() {
+Rule rule() {
     return {.id = "SEC-SECRET",
             .severity = Severity::warning,
             .title = "A secret in plain text",
@@ -91,4 +91,4 @@ Rule sec_secret_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sec_secret

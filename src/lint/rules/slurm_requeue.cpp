@@ -7,7 +7,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::slurm_requeue {
 
 namespace {
 
@@ -45,7 +45,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule slurm_requeue_rule() {
+Rule rule() {
     return {.id = "SLURM-REQUEUE",
             .severity = Severity::warning,
             .title = "A job on spot nodes is not queued again",
@@ -58,4 +58,4 @@ Rule slurm_requeue_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::slurm_requeue

@@ -5,7 +5,7 @@
 #include "found.hpp"
 #include "launch.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::slurm_time {
 
 namespace {
 
@@ -38,7 +38,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule slurm_time_rule() {
+Rule rule() {
     return {.id = "SLURM-TIME",
             .severity = Severity::warning,
             .title = "A bare number as time limit is minutes",
@@ -49,4 +49,4 @@ Rule slurm_time_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::slurm_time

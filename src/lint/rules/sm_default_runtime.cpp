@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_default_runtime {
 
 namespace {
 
@@ -19,7 +19,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_default_runtime_rule() {
+Rule rule() {
     return {.id = "SM-DEFAULT-RUNTIME",
             .severity = Severity::note,
             .title = "No time limit is given: the default is short",
@@ -32,4 +32,4 @@ Rule sm_default_runtime_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_default_runtime

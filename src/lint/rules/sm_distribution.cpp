@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_distribution {
 
 namespace {
 
@@ -42,7 +42,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_distribution_rule() {
+Rule rule() {
     return {.id = "SM-DISTRIBUTION",
             .severity = Severity::error,
             .title = "A distribution that does not run on this instance type",
@@ -55,4 +55,4 @@ Rule sm_distribution_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_distribution

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_framework_version {
 
 namespace {
 
@@ -25,7 +25,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_framework_version_rule() {
+Rule rule() {
     return {.id = "SM-FRAMEWORK-VERSION",
             .severity = Severity::error,
             .title = "An estimator without framework_version and py_version",
@@ -37,4 +37,4 @@ Rule sm_framework_version_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_framework_version

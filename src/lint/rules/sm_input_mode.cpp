@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_input_mode {
 
 namespace {
 
@@ -53,7 +53,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_input_mode_rule() {
+Rule rule() {
     return {.id = "SM-INPUT-MODE",
             .severity = Severity::warning,
             .title = "File mode copies the whole data set to each node before the first step",
@@ -64,4 +64,4 @@ Rule sm_input_mode_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_input_mode

@@ -7,7 +7,7 @@
 #include "found.hpp"
 #include "trainyard/base/text.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_name {
 
 namespace {
 
@@ -31,7 +31,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_name_rule() {
+Rule rule() {
     return {.id = "SM-NAME",
             .severity = Severity::error,
             .title = "A training job name that SageMaker refuses",
@@ -42,4 +42,4 @@ Rule sm_name_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_name

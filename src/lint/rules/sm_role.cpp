@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_role {
 
 namespace {
 
@@ -19,7 +19,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_role_rule() {
+Rule rule() {
     return {.id = "SM-ROLE",
             .severity = Severity::error,
             .title = "A training job without an execution role",
@@ -30,4 +30,4 @@ Rule sm_role_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_role

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_stopping {
 
 namespace {
 
@@ -38,7 +38,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_stopping_rule() {
+Rule rule() {
     return {.id = "SM-STOPPING",
             .severity = Severity::error,
             .title = "Stopping conditions that SageMaker refuses, or that end the job early",
@@ -53,4 +53,4 @@ Rule sm_stopping_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_stopping

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_traffic_encryption {
 
 namespace {
 
@@ -23,7 +23,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_traffic_encryption_rule() {
+Rule rule() {
     return {.id = "SM-TRAFFIC-ENCRYPTION",
             .severity = Severity::warning,
             .title = "Encryption between the nodes of a multi-node job",
@@ -38,4 +38,4 @@ Rule sm_traffic_encryption_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_traffic_encryption

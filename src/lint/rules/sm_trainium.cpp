@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_trainium {
 
 namespace {
 
@@ -22,7 +22,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_trainium_rule() {
+Rule rule() {
     return {.id = "SM-TRAINIUM",
             .severity = Severity::error,
             .title = "A GPU image or distribution on Trainium",
@@ -35,4 +35,4 @@ Rule sm_trainium_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_trainium

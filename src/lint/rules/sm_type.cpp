@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_type {
 
 namespace {
 
@@ -31,7 +31,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_type_rule() {
+Rule rule() {
     return {.id = "SM-TYPE",
             .severity = Severity::error,
             .title = "An instance type that is none of SageMaker's",
@@ -42,4 +42,4 @@ Rule sm_type_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_type

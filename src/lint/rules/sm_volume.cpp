@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_volume {
 
 namespace {
 
@@ -22,7 +22,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_volume_rule() {
+Rule rule() {
     return {.id = "SM-VOLUME",
             .severity = Severity::warning,
             .title = "A storage volume that is too small for the model and its data",
@@ -35,4 +35,4 @@ Rule sm_volume_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_volume

@@ -2,7 +2,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_vpc_fsx {
 
 namespace {
 
@@ -24,7 +24,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_vpc_fsx_rule() {
+Rule rule() {
     return {.id = "SM-VPC-FSX",
             .severity = Severity::error,
             .title = "An FSx channel without a VPC configuration",
@@ -39,4 +39,4 @@ Rule sm_vpc_fsx_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_vpc_fsx

@@ -4,7 +4,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sm_warm_pool {
 
 namespace {
 
@@ -26,7 +26,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sm_warm_pool_rule() {
+Rule rule() {
     return {.id = "SM-WARM-POOL",
             .severity = Severity::error,
             .title = "A warm pool together with managed spot, or longer than allowed",
@@ -39,4 +39,4 @@ Rule sm_warm_pool_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sm_warm_pool

@@ -7,7 +7,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sto_ebs_data {
 
 namespace {
 
@@ -44,7 +44,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sto_ebs_data_rule() {
+Rule rule() {
     return {.id = "STO-EBS-DATA",
             .severity = Severity::warning,
             .title = "Training data on a shared EBS volume",
@@ -61,4 +61,4 @@ Rule sto_ebs_data_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sto_ebs_data

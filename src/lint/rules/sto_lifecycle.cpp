@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sto_lifecycle {
 
 namespace {
 
@@ -39,7 +39,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sto_lifecycle_rule() {
+Rule rule() {
     return {.id = "STO-LIFECYCLE",
             .severity = Severity::warning,
             .title = "A bucket for checkpoints without a lifecycle rule",
@@ -54,4 +54,4 @@ Rule sto_lifecycle_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sto_lifecycle

@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sto_none {
 
 namespace {
 
@@ -24,7 +24,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sto_none_rule() {
+Rule rule() {
     return {.id = "STO-NONE",
             .severity = Severity::note,
             .title = "Several accelerated nodes and no shared storage",
@@ -37,4 +37,4 @@ Rule sto_none_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sto_none

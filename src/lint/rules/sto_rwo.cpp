@@ -6,7 +6,7 @@
 
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sto_rwo {
 
 namespace {
 
@@ -35,7 +35,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sto_rwo_rule() {
+Rule rule() {
     return {.id = "STO-RWO",
             .severity = Severity::error,
             .title = "A ReadWriteOnce volume in a job of several nodes",
@@ -48,4 +48,4 @@ Rule sto_rwo_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sto_rwo

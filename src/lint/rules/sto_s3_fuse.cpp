@@ -5,7 +5,7 @@
 #include "facts.hpp"
 #include "found.hpp"
 
-namespace trainyard::lint {
+namespace trainyard::lint::sto_s3_fuse {
 
 namespace {
 
@@ -43,7 +43,7 @@ void find(const Case& c, Found& found) {
 
 }  // namespace
 
-Rule sto_s3_fuse_rule() {
+Rule rule() {
     return {.id = "STO-S3-FUSE",
             .severity = Severity::warning,
             .title = "Checkpoints go to a mounted S3 bucket",
@@ -59,4 +59,4 @@ Rule sto_s3_fuse_rule() {
             .find = find};
 }
 
-}  // namespace trainyard::lint
+}  // namespace trainyard::lint::sto_s3_fuse
