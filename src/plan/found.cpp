@@ -74,16 +74,20 @@ std::vector<Option> allowed(const std::vector<Option>& options, const Request& r
     return out;
 }
 
+/// The cheapest way to get the node count that the user named: one in time if there is one.
 std::optional<std::size_t> requested_option(const std::vector<Option>& mine,
-                                            const workload::Job& job) {
+                                            const workload::Job& job, const Limits& limits,
+                                            const Assumptions& a) {
     std::optional<std::size_t> best;
     if (!job.nodes) return best;
+    const auto is_late = [&](const Option& o) { return o.offer.wall.high > limits.deadline; };
     for (std::size_t i = 0; i < mine.size(); ++i) {
         const Option& o = mine[i];
-        if (o.candidate.nodes != *job.nodes || !is_guaranteed(o.offer.purchase) ||
-            o.offer.commitment)
+        if (o.candidate.nodes != *job.nodes || !is_safe(o, limits, a) || o.offer.commitment)
             continue;
-        if (!best || o.offer.cost.expected < mine[*best].offer.cost.expected) best = i;
+        if (!best || std::pair(is_late(o), o.offer.cost.expected) <
+                         std::pair(is_late(mine[*best]), mine[*best].offer.cost.expected))
+            best = i;
     }
     return best;
 }
@@ -124,7 +128,7 @@ std::optional<std::size_t> other_option(const Found& f, const Request& request,
 void choose_among(Found& f, const Request& request, const Assumptions& a) {
     f.mine = allowed(f.options, request);
     f.choice = choose(f.mine, f.limits, a);
-    f.requested = requested_option(f.mine, request.job);
+    f.requested = requested_option(f.mine, request.job, f.limits, a);
     prefer_requested(f, a);
     f.elsewhere = other_option(f, request, a);
 }

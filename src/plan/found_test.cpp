@@ -49,5 +49,17 @@ TEST(Owned, RentingIsComparedInThePlan) {
     EXPECT_TRUE(rented);
 }
 
+TEST(NamedCount, RestsOnSpotWhereTheUserPrefersIt) {
+    Request r = test::request(test::model("llama-3.1-8b"), 100e9);
+    r.job.deadline = 30 * kDay;
+    r.job.instance = "p5.48xlarge";
+    r.job.nodes = 4;
+    r.spot_preference = SpotPreference::always;
+    const Found f = found(r);
+    ASSERT_NE(f.chosen(), nullptr);
+    EXPECT_EQ(f.chosen()->candidate.nodes, 4);
+    EXPECT_EQ(f.chosen()->offer.purchase, Purchase::spot);
+}
+
 }  // namespace
 }  // namespace trainyard::plan
