@@ -96,6 +96,7 @@ void Observer::attempt_begins(Instant now, std::int64_t from) {
     step_ = from;
     step_at_.reset();
     timed_.clear();
+    spans_.begin();
     alive_at_ = now;
     if (!new_at_) new_at_ = now;
 }
@@ -135,6 +136,7 @@ void Observer::line(const LogProgress& p, Instant now, std::vector<Event>& out) 
 
 void Observer::lines_end(Instant now) {
     if (!step_at_ || *step_at_ != now) return;
+    spans_.told(step_, now);
     if (!timed_.empty() && step_ <= timed_.back().step) timed_.clear();
     timed_.push_back({now, step_});
     if (timed_.size() > kMostTimed) timed_.pop_front();

@@ -21,6 +21,7 @@ inline constexpr Seconds kUrgentLook = kSecond / 5.0;  ///< while a checkpoint i
 inline constexpr Seconds kTail = kSecond / 2.0;        ///< between looks at the log
 inline constexpr Seconds kObserve = kSecond;           ///< between looks at time and money
 inline constexpr Seconds kRemember = 5 * kSecond;      ///< between writes of the step
+inline constexpr Seconds kRecord = kMinute;            ///< between writes of the record
 inline constexpr Seconds kRequests = 10 * kSecond;     ///< between looks for lost requests
 inline constexpr std::size_t kPiece = std::size_t{64} << 10U;
 
@@ -63,6 +64,7 @@ class Supervisor {
     void publish();
     void look_for_life();
     void write_spent();
+    void write_record();
 
     void hear_signals();
     void hear_requests();
@@ -100,6 +102,7 @@ class Supervisor {
     bool journal_failed_ = false;
     Instant next_look_;
     Instant last_remembered_;
+    Instant next_record_;
     std::optional<RunResult> result_;
     Mailbox mail_;
     // Last, so that their threads end before what they use.

@@ -90,6 +90,9 @@ std::optional<Error> Supervisor::take_up() {
         if (error) return error;
     }
     (void)journal_.take_requests();  // of a time before us
+    if (const auto record = sys::read_file(settings_.state + "/record.json")) {
+        if (const auto spans = recorded_spans(*record, run_id_)) observer_.restore_spans(*spans);
+    }
     machine_.emplace(settings_.policy, std::move(memory), env_.random());
     end_strays(is_open && is_same ? last->number : 0);
     if (is_open && is_same) {
@@ -160,6 +163,7 @@ Result<RunResult> Supervisor::run() {
         remember(false);
     }
     write_spent();
+    write_record();
     publish();
     show_log();
     return *result_;

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "supervision.hpp"
+#include "trainyard/sys/environment.hpp"
 
 namespace trainyard::agent {
 
@@ -77,6 +78,7 @@ void Supervisor::remember(bool is_urgent) {
     last_remembered_ = now();
     note(journal_.save(machine_->memory()));
     write_spent();
+    if (now() >= next_record_) write_record();
 }
 
 namespace {
@@ -118,6 +120,14 @@ void Supervisor::write_spent() {
     if (settings_.observer.budget) put("budget_usd", *settings_.observer.budget / kUsd);
     if (o.last_step()) put("last_step", static_cast<double>(*o.last_step()));
     note(journal_.set(values));
+}
+
+void Supervisor::write_record() {
+    next_record_ = now() + kRecord;
+    const RecordHead head{run_id_, env_.now_ns(), machine_->memory().attempts, settings_.plan};
+    const auto written =
+        sys::write_file(settings_.state + "/record.json", record_text(head, observer_));
+    if (!written) note(written.error());
 }
 
 /// What shows that the command lives though its log is silent.

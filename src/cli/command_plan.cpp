@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "command.hpp"
+#include "command_calibrate_input.hpp"
 #include "command_catalog_input.hpp"
 #include "command_plan_conflicts.hpp"
 #include "command_plan_input.hpp"
@@ -164,6 +165,7 @@ std::vector<Option> answer_options() {
          "",
          {}},
         {"fail-on", Kind::list, "LIST", "exit 1 on these outcomes", "", kFailOn},
+        calibration_option(),
         {"catalog", Kind::text, "DIR", "catalog tables that replace the built-in ones", "", {}},
         {"prices", Kind::text, "FILE", "prices that replace or add to the catalog's", "", {}},
         {"json", Kind::flag, "", "print JSON (docs/reference/plan-json.md)", "", {}},

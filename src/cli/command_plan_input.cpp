@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 
+#include "command_calibrate_input.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
 #include "trainyard/perf/stack.hpp"
@@ -343,6 +344,9 @@ Result<plan::Request> plan_request(const Args& args, const std::string& today,
         if (auto wrong = stack_mistake(*r.job.stack, {where, 0, 0})) mistakes.push_back(*wrong);
     }
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
+    auto calibrations = load_calibrations(args);
+    if (!calibrations) return calibrations.error();
+    r.calibrations = std::move(*calibrations);
     auto resolved = workload::resolve_deadline(std::move(r.job), today, since_midnight);
     if (!resolved) return resolved.error();
     r.job = std::move(*resolved);

@@ -3,8 +3,10 @@
 #include <fmt/format.h>
 
 #include "command.hpp"
+#include "command_calibrate_input.hpp"
 #include "command_catalog_input.hpp"
 #include "command_plan_input.hpp"
+#include "command_predict_input.hpp"
 #include "predict_report.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/sys/environment.hpp"
@@ -100,14 +102,14 @@ Result<workload::Run> complete(workload::Run run, const catalog::Catalog& catalo
     return workload::complete_run(std::move(run), per_node, counts_cores(accelerator) ? 2 : 1);
 }
 
-Result<Outcome> run_predict(const Args& args, Io& io) {
-    auto catalog = load_catalog(args, io.today);
-    if (!catalog) return catalog.error();
-    auto read = read_run_file(args.list("run").front());
+}  // namespace
+
+Result<PredictedRun> predict_file(const std::string& path, const catalog::Catalog& catalog) {
+    auto read = read_run_file(path);
     if (!read) return read.error();
-    auto run = complete(std::move(*read), *catalog);
+    auto run = complete(std::move(*read), catalog);
     if (!run) return run.error();
-    auto cluster = cluster_of_run(*run, *catalog);
+    auto cluster = cluster_of_run(*run, catalog);
     if (!cluster) return cluster.error();
     if (!run->training.stack.empty()) {
         if (auto wrong = stack_mistake(run->training.stack, run->place({"stack"})))
@@ -116,14 +118,30 @@ Result<Outcome> run_predict(const Args& args, Io& io) {
     const workload::Training t = perf::merge_neuron_cores(run->training, cluster->accelerators);
     auto prediction = perf::predict(run->model, t, *cluster);
     if (!prediction) return placed(prediction.error(), *run);
-    const PredictReport report{*run, t, *cluster, *prediction};
+    return PredictedRun{std::move(*run), t, *cluster, std::move(*prediction)};
+}
+
+namespace {
+
+Result<Outcome> run_predict(const Args& args, Io& io) {
+    auto catalog = load_catalog(args, io.today);
+    if (!catalog) return catalog.error();
+    auto found = predict_file(args.list("run").front(), *catalog);
+    if (!found) return found.error();
+    auto calibrations = load_calibrations(args);
+    if (!calibrations) return calibrations.error();
+    const perf::Calibration* mine = calibrations->find(perf::calibration_key(
+        found->run.model, found->training, *found->cluster.accelerator, found->run.instance));
+    if (mine != nullptr) perf::scale_step(found->prediction, mine->factor);
+    const PredictReport report{found->run, found->training, found->cluster, found->prediction,
+                               mine};
     if (args.flag("json")) {
         io.out << doc::write_json(predict_json(report));
     } else {
         io.out << predict_text(report, io);
     }
     const std::vector<std::string> fail_on = args.list("fail-on");
-    const bool no = !fail_on.empty() && !prediction->memory.fits();
+    const bool no = !fail_on.empty() && !found->prediction.memory.fits();
     return no ? Outcome::answered_no : Outcome::done;
 }
 
@@ -143,6 +161,7 @@ Command predict_command() {
                         {.name = "json",
                          .kind = Option::Kind::flag,
                          .help = "print JSON, schema trainyard.prediction"},
+                        calibration_option(),
                         {.name = "catalog",
                          .value_name = "DIR",
                          .help = "replace the built-in catalog tables"},

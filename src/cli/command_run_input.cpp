@@ -127,6 +127,23 @@ void read_watching(const Args& args, agent::Settings& s, Args::Mistakes& mistake
     s.observer.idle_after = args.duration("idle-stop", mistakes);
 }
 
+/// What `trainyard calibrate` needs to predict the same run again.
+doc::Node recorded_plan(const doc::Node& root, const doc::Node& chosen, const std::string& file) {
+    const auto copy = [](const doc::Node& from, std::initializer_list<const char*> keys) {
+        doc::Node to = doc::Node::map();
+        for (const char* key : keys) {
+            if (const doc::Node* value = from.find(key)) to.set(key, *value);
+        }
+        return to;
+    };
+    doc::Node plan = copy(root, {"schema", "schema_version", "model"});
+    plan.set("file", file);
+    plan.set("chosen", copy(chosen, {"instance", "nodes", "accelerator", "accelerators",
+                                     "jobs_per_node", "mapping", "training", "step_time_s",
+                                     "band_low", "band_high", "correction", "step"}));
+    return plan;
+}
+
 /// The price and the step time of `trainyard plan --json`.
 std::optional<Error> read_plan(const std::string& file, agent::Settings& s) {
     const auto text = sys::read_file(file);
@@ -159,6 +176,7 @@ std::optional<Error> read_plan(const std::string& file, agent::Settings& s) {
     if (!s.observer.price) {
         s.observer.price = nodes->as_number() * rate->as_number() * kUsdPerHour;
     }
+    s.plan = recorded_plan(*root, *chosen, file);
     const doc::Node* step = chosen->find("step_time_s");
     if (step != nullptr && step->is_numeric()) s.planned_step = step->as_number() * kSecond;
     return std::nullopt;

@@ -132,6 +132,7 @@ std::string memory_text(const PredictReport& r, const Io& io) {
 
 /// Wider for models with experts and for everyday stacks.
 perf::ErrorBand band_of(const PredictReport& r) {
+    if (r.calibration != nullptr) return r.calibration->band;
     const perf::Stack* stack = perf::find_stack(r.run.training.stack);
     return perf::error_band(r.cluster.accelerator->id,
                             {.experts = r.run.model.moe.has_value(),
@@ -169,6 +170,9 @@ std::string predict_text(const PredictReport& r, const Io& io) {
                                       : memory_text(r, io) + time_text(r, io);
     out += fmt::format("Range: {}. Model: docs/model/README.md; errors: docs/validation.md\n",
                        band.basis);
+    if (r.calibration != nullptr)
+        out += fmt::format("Corrected by your own runs: {:.3f} times our model\n",
+                           r.calibration->factor);
     if (const std::string caution = long_sequence(r.run); !caution.empty())
         out += "Warning: " + caution + "\n";
     for (const std::string& a : r.run.model.assumptions) out += "Assumed: " + a + "\n";
@@ -193,6 +197,7 @@ doc::Node predict_json(const PredictReport& r) {
         .set("high_s", p.step.total * band.high / kSecond);
     for (const TimeTerm& term : time_terms(p.step))
         step.set(std::string(term.key), term.value / kSecond);
+    if (r.calibration != nullptr) root.set("correction", r.calibration->factor);
     root.set("step", std::move(step));
     root.set("tokens_per_s", p.tokens_per_second / kTokensPerSecond)
         .set("mfu", p.mfu)

@@ -5,6 +5,7 @@
 
 #include "io.hpp"
 #include "trainyard/doc/node.hpp"
+#include "trainyard/perf/calibration.hpp"
 #include "trainyard/perf/predict.hpp"
 #include "trainyard/workload/job.hpp"
 
@@ -14,7 +15,8 @@ struct PredictReport {
     const workload::Run& run;
     const workload::Training& training;
     const perf::Cluster& cluster;
-    const perf::Prediction& prediction;
+    const perf::Prediction& prediction;  ///< corrected already
+    const perf::Calibration* calibration = nullptr;
 };
 
 std::string predict_text(const PredictReport& r, const Io& io);

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <optional>
 
+#include "command_calibrate_input.hpp"
 #include "command_catalog_input.hpp"
 #include "command_plan_input.hpp"
 #include "command_plan_place.hpp"
@@ -20,9 +21,9 @@ namespace {
 constexpr std::size_t kMaxPlan = std::size_t{16} << 20U;
 
 /// Options of `trainyard plan` that this command takes as well, and hands on.
-constexpr std::string_view kShared[] = {"tokens",   "samples",   "deadline",    "budget",
-                                        "instance", "nodes",     "regions",     "resume",
-                                        "method",   "precision", "accelerator", "global-batch"};
+constexpr std::string_view kShared[] = {
+    "tokens", "samples", "deadline",  "budget",      "instance",     "nodes",      "regions",
+    "resume", "method",  "precision", "accelerator", "global-batch", "calibration"};
 constexpr std::string_view kSharedFlags[] = {"prefer-spot", "no-spot"};
 
 const Command& planner() {
@@ -150,6 +151,42 @@ Result<SimulateInput> from_plan(const doc::Node& root, const std::string& file) 
     return in;
 }
 
+/// The plan's work, as one's own runs correct it.
+std::optional<Error> correct(SimulateInput& in, const doc::Node& root,
+                             const perf::Calibrations& calibrations,
+                             const catalog::Catalog& catalog) {
+    const doc::Node& chosen = *root.find("chosen");
+    if (const doc::Node* before = chosen.find("correction")) {
+        Diagnostic d;
+        d.where = before->where;
+        d.what = "this plan was made with a calibration already";
+        d.fix = "leave --calibration out, or give the job itself";
+        return bad_input(std::move(d));
+    }
+    const catalog::Accelerator* accelerator = catalog.accelerator(text_at(chosen, "accelerator"));
+    const doc::Node* model = root.find("model");
+    const doc::Node* training = chosen.find("training");
+    if (accelerator == nullptr || model == nullptr || training == nullptr) return std::nullopt;
+    workload::Model named;
+    named.name = text_at(*model, "name");
+    named.family = text_at(*model, "family");
+    workload::Training t;
+    t.stack = text_at(*training, "stack");
+    const perf::Calibration* mine = calibrations.find(
+        perf::calibration_key(named, t, *accelerator, text_at(chosen, "instance")));
+    if (mine == nullptr) return std::nullopt;
+    spot::RunSpec& spec = in.run.spec;
+    spec.work *= mine->factor;
+    spec.step_time = {std::min(1.0, mine->band.low), std::max(1.0, mine->band.high)};
+    Diagnostic d;
+    d.severity = Severity::note;
+    d.where = chosen.where;
+    d.what = fmt::format("the work is {:.3f} times the plan's", mine->factor);
+    d.why = mine->band.basis;
+    in.notes.push_back(std::move(d));
+    return std::nullopt;
+}
+
 /// A model or a job has none of these keys.
 bool is_plan(const doc::Node& n) {
     return text_at(n, "schema").starts_with("trainyard.") || n.find("chosen") != nullptr;
@@ -236,8 +273,17 @@ Result<SimulateInput> simulate_input(const Args& args, const std::string& today)
         if (!root) return root.error();
         if (is_plan(*root)) {
             if (auto error = schema_mistake(*root)) return *std::move(error);
+            std::erase_if(words,
+                          [](const std::string& w) { return w.starts_with("--calibration="); });
             if (words.size() > 1) return no_flags(words[1].substr(2, words[1].find('=') - 2));
-            return from_plan(*root, word);
+            auto in = from_plan(*root, word);
+            if (!in || !args.given("calibration")) return in;
+            auto calibrations = load_calibrations(args);
+            if (!calibrations) return calibrations.error();
+            auto catalog = load_catalog(args, today);
+            if (!catalog) return catalog.error();
+            if (auto error = correct(*in, *root, *calibrations, *catalog)) return *error;
+            return in;
         }
     }
     return from_job(args, words, today);

@@ -94,4 +94,15 @@ perf::ErrorBand band_of(const workload::Job& job, const workload::Training& t,
                                              .everyday = stack != nullptr && is_everyday(*stack)});
 }
 
+void apply_calibration(Candidate& c, const workload::Model& model,
+                       const perf::Calibrations& calibrations) {
+    const perf::Calibration* mine = calibrations.find(
+        perf::calibration_key(model, c.training, *c.accelerator, c.instance->type));
+    if (mine == nullptr) return;
+    perf::scale_step(c.prediction, mine->factor);
+    c.step = c.prediction.step.total;
+    c.band = mine->band;
+    c.correction = mine->factor;
+}
+
 }  // namespace trainyard::plan

@@ -78,6 +78,9 @@ OneRun modelled_run(const Eligible& e, const Request& request, const Work& work,
     c.step = c.prediction.step.total;
     c.steps = steps_of(work, best.training.global_batch);
     c.band = band_of(request.job, c.training, *e.accelerator);
+    c.instance = e.instance;
+    c.accelerator = e.accelerator;
+    apply_calibration(c, request.job.model, request.calibrations);
     return {c, {}};
 }
 

@@ -159,6 +159,8 @@ std::string speed_fact(const Candidate& c, const workload::Job& job) {
                     (job.model.causal ? "; causal half: " + percent(mfu_causal(p)) : "") +
                     "), communication " + percent(p.communication_share) + ", bubble " +
                     percent(p.bubble_share);
+    if (c.correction != 1)
+        s += "; corrected by your own runs, " + format_fixed(c.correction, 3) + " times our model";
     if (job.mfu)
         s += "; your MFU of " + percent(*job.mfu) +
              " stands for the compute time, the rest of the step is the model's";

@@ -58,6 +58,7 @@ Node training(const workload::Training& t) {
     if (p.expert_tensor != 1) n.set("expert_tensor", p.expert_tensor);
     if (t.lora) n.set("lora_rank", t.lora->rank);
     if (t.offload_layer_inputs) n.set("offload_layer_inputs", true);
+    if (!t.stack.empty()) n.set("stack", t.stack);
     return n;
 }
 
@@ -168,6 +169,7 @@ Node option(const Option& x) {
         .set("bubble_share", c.prediction.bubble_share);
     n.set("memory_bytes", c.prediction.memory.total / kByte);
     n.set("band_low", c.band.low).set("band_high", c.band.high).set("band_basis", c.band.basis);
+    if (c.correction != 1) n.set("correction", c.correction);
     n.set("offer", offer(x.offer));
     return n;
 }

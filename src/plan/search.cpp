@@ -100,6 +100,7 @@ Candidate candidate_of(const Eligible& e, int nodes, const perf::Cluster& cluste
     c.step = c.prediction.step.total;
     c.steps = steps_of(*s.work, best.training.global_batch);
     c.band = band_of(s.request->job, c.training, *e.accelerator);
+    apply_calibration(c, s.request->job.model, s.request->calibrations);
     return c;
 }
 

@@ -125,6 +125,7 @@ workload::Training read_training(const Node& node, Mistakes& out) {
     t.optimizer = word(r, "optimizer", workload::parse_optimizer, workload::Optimizer::adamw_fp32);
     t.method = word(r, "method", workload::parse_method, workload::Method::pretrain);
     t.offload_layer_inputs = flag(r, "offload_layer_inputs");
+    t.stack = r.optional_string("stack").value_or("");
     if (r.has("lora_rank")) t.lora = workload::Lora{.rank = size_or(r, "lora_rank", 16)};
     return t;
 }
@@ -342,6 +343,20 @@ std::optional<Diagnostic> no_plan(const Node& root) {
 }
 
 }  // namespace
+
+Result<PlannedRun> read_planned_run(const Node& root) {
+    Mistakes out;
+    PlannedRun run;
+    run.model = read_model(map_of(root, "model", out), out);
+    const Node& chosen = map_of(root, "chosen", out);
+    MapReader r(chosen, out);
+    run.instance = r.string("instance");
+    run.nodes = degree(r, "nodes");
+    run.training = read_training(map_of(chosen, "training", out), out);
+    std::erase_if(out, [](const Diagnostic& d) { return d.where.file.empty(); });
+    if (!out.empty()) return bad_input(std::move(out));
+    return run;
+}
 
 Result<Recipe> read_recipe(std::string_view text, std::string_view file,
                            const catalog::Catalog& catalog, std::string_view tool_version) {

@@ -6,9 +6,11 @@
 #include <algorithm>
 #include <cmath>
 #include <fstream>
+#include <map>
 #include <sstream>
 
 #include "test_runs.hpp"
+#include "trainyard/perf/calibration.hpp"
 #include "trainyard/validate/score.hpp"
 
 namespace trainyard::validate {
@@ -102,6 +104,63 @@ TEST_F(PublishedRuns, Memory) {
     EXPECT_LE(errors[errors.size() / 2], 0.10);
     // Runs that ran must fit; the sources' mappings are not always complete, so a few do not.
     EXPECT_LE(refused, 0.02 * ran);
+}
+
+/// Each run predicted after up to `most` others of its kind were measured: the share inside the
+/// 80 % band, and the median width of that band against the published one.
+struct Calibrated {
+    int runs = 0;
+    double covered = 0;
+    double width = 0;
+};
+
+Calibrated calibrated(const std::vector<const Scored*>& rows, std::size_t most) {
+    std::map<std::string, std::vector<const Scored*>> kinds;
+    for (const Scored* s : rows) {
+        const std::string& name = s->run->model_name;
+        kinds[name.substr(0, name.find_first_of("0123456789")) + '|' + s->run->accelerator + '|' +
+              s->run->training.stack + '|' + s->run->group.substr(0, 4)]
+            .push_back(s);
+    }
+    Calibrated out;
+    std::vector<double> widths;
+    const auto ratio = [](const Scored* s) { return *s->run->step / *s->predicted_step; };
+    for (const auto& [kind, members] : kinds) {
+        if (members.size() <= most) continue;
+        // Of a sweep, a few stand for all.
+        for (std::size_t i = 0; i < std::min<std::size_t>(members.size(), 20); ++i) {
+            const perf::ErrorBand before = perf::error_band(members[i]->run->accelerator);
+            std::vector<perf::MeasuredRun> others;
+            for (std::size_t k = 1; k <= most; ++k) {
+                // Far from it in the list: neighbours are often one mapping.
+                const std::size_t at = (i + k * members.size() / (most + 1)) % members.size();
+                const double r = ratio(members[at]);
+                others.push_back({r, 0, {r}, 1, ""});
+            }
+            const perf::Calibration c = perf::calibrate({}, before, others);
+            const double held_out = ratio(members[i]) / c.factor;
+            ++out.runs;
+            if (held_out >= c.band.low && held_out <= c.band.high) out.covered += 1;
+            widths.push_back(std::log(c.band.high / c.band.low) /
+                             std::log(before.high / before.low));
+        }
+    }
+    out.covered /= out.runs;
+    std::nth_element(widths.begin(), widths.begin() + out.runs / 2, widths.end());
+    out.width = widths[static_cast<std::size_t>(out.runs) / 2];
+    return out;
+}
+
+TEST_F(PublishedRuns, RunsOfTheSameKindNarrowTheBandAndItStillCovers) {
+    const auto all = rows([](const Scored& s) { return s.run->tier == "1" && s.error; });
+    for (const auto& [records, width] : {std::pair<std::size_t, double>{1, 0.9}, {3, 0.75}}) {
+        const Calibrated c = calibrated(all, records);
+        RecordProperty(std::to_string(records) + "_runs", c.runs);
+        RecordProperty(std::to_string(records) + "_covered", std::to_string(c.covered));
+        RecordProperty(std::to_string(records) + "_width", std::to_string(c.width));
+        EXPECT_GE(c.covered, 0.74) << records << " of " << c.runs;
+        EXPECT_LE(c.width, width) << records;
+    }
 }
 
 }  // namespace

@@ -106,6 +106,12 @@ def case_price_of_a_plan(run):
     price = chosen["nodes"] * chosen["offer"]["usd_per_instance_hour"]
     expect(abs(done["cost_usd"] - hours * price) < 0.02 * hours * price, f"{done['cost_usd']} for {hours} h")
     expect(done["planned_step_time_s"] == chosen["step_time_s"], "the planned step time")
+    record = json.loads((run.work / "state" / "record.json").read_text(encoding="utf-8"))
+    expect(record["schema"] == "trainyard.record" and record["run_id"], f"{record}")
+    expect(record["plan"]["chosen"] == {"nodes": 5, "step_time_s": 0.01}, "what of the plan is kept")
+    span = record["spans"][0]
+    each = span["time_s"] / (span["last"] - span["first"])
+    expect(0.02 <= each < 0.5 and span["last"] <= 100, f"{span}")
 
 
 def case_idle(run):

@@ -12,6 +12,7 @@
 
 #include "trainyard/agent/machine.hpp"
 #include "trainyard/agent/progress.hpp"
+#include "trainyard/agent/record.hpp"
 #include "trainyard/base/units.hpp"
 
 namespace trainyard::agent {
@@ -98,6 +99,8 @@ class Observer {
     std::optional<std::int64_t> last_step() const { return last_step_; }  ///< "100/5000": 5000
     std::int64_t step() const { return step_; }
     std::optional<Seconds> hang_limit() const;
+    const StepSpans& spans() const { return spans_; }
+    void restore_spans(const doc::Node& list) { spans_.restore(list); }
 
   private:
     void watch_hang(Instant now, std::vector<Event>& out);
@@ -113,6 +116,7 @@ class Observer {
         std::int64_t step = 0;
     };
     std::deque<Timed> timed_;  ///< the last readings of the log that brought a step
+    StepSpans spans_;
     std::optional<Instant> alive_at_;
     std::optional<Instant> new_at_;  ///< a step never reached before, or a checkpoint
     bool is_running_ = false;

@@ -27,6 +27,7 @@ struct Settings {
     std::optional<ImdsSettings> imds;  ///< nullopt: not watched
     ObserverSettings observer;
     std::optional<Seconds> planned_step;  ///< of the plan, to compare with
+    doc::Node plan;                       ///< of it, for the record
     std::optional<int> metrics_port;      ///< on loopback; 0: any free one
     std::string words;   ///< of the user, as JSON: what `trainyard resume` runs again
     std::string folder;  ///< that they were typed in

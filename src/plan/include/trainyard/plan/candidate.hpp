@@ -5,6 +5,7 @@
 #include <string>
 
 #include "trainyard/catalog/catalog.hpp"
+#include "trainyard/perf/calibration.hpp"
 #include "trainyard/perf/predict.hpp"
 #include "trainyard/workload/job.hpp"
 #include "trainyard/workload/training.hpp"
@@ -34,12 +35,18 @@ struct Candidate {
     Seconds step;      ///< the prediction's total
     double steps = 0;  ///< optimizer steps in the run
     perf::ErrorBand band;
+    double correction = 1;  ///< factor of a calibration, in `step` and `prediction` already
     std::string
         limit;  ///< what the step waits for if not the devices: "input pipeline"; empty otherwise
 
     int devices() const { return training.parallel.devices(); }
     Seconds training_time() const { return steps * step; }
 };
+
+/// The calibration of one's own runs that holds for this candidate, if there is one: its factor on
+/// the step, its band in place of the published one.
+void apply_calibration(Candidate& c, const workload::Model& model,
+                       const perf::Calibrations& calibrations);
 
 /// "FSDP 64", "TP 8 · PP 2 · DP 4 · ZeRO-1", "1 GPU": the mapping in a few words.
 std::string describe_mapping(const workload::Training& t);

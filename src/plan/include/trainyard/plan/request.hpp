@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "trainyard/base/units.hpp"
+#include "trainyard/perf/calibration.hpp"
 #include "trainyard/workload/job.hpp"
 
 namespace trainyard::plan {
@@ -60,6 +61,7 @@ struct Request {
     FabricWish fabric = FabricWish::efa;
     Detail detail = Detail::summary;
     std::optional<Owned> have;
+    perf::Calibrations calibrations;  ///< of one's own measured runs
     Invocation typed;
 };
 

@@ -11,6 +11,7 @@
 #include "trainyard/base/result.hpp"
 #include "trainyard/base/units.hpp"
 #include "trainyard/catalog/catalog.hpp"
+#include "trainyard/doc/node.hpp"
 #include "trainyard/workload/job.hpp"
 
 namespace trainyard::render {
@@ -93,5 +94,16 @@ struct Recipe {
 /// recommends nothing or rents nothing, an instance type or a mapping that does not exist.
 Result<Recipe> read_recipe(std::string_view text, std::string_view file,
                            const catalog::Catalog& catalog, std::string_view tool_version);
+
+/// What is computed of a plan, and where.
+struct PlannedRun {
+    workload::Model model;
+    workload::Training training;
+    std::string instance;
+    int nodes = 1;
+};
+/// Of a parsed plan, or a part of one with its keys `model` and `chosen` (with `instance`, `nodes`
+/// and `training`).
+Result<PlannedRun> read_planned_run(const doc::Node& root);
 
 }  // namespace trainyard::render
