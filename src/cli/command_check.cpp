@@ -138,6 +138,11 @@ Result<Outcome> run_check(const Args& args, Io& io) {
     if (!options) return options.error();
     auto files = read_check_files(args.list("path"));
     if (!files) return files.error();
+    if (args.given("plan")) {
+        auto text = sys::read_file(args.text("plan"));
+        if (!text) return text.error();
+        options->plan = lint::SourceText{args.text("plan"), *std::move(text), true};
+    }
     lint::Report report = lint::check(files->texts, *options);
     report.diagnostics.insert(report.diagnostics.begin(), files->diagnostics.begin(),
                               files->diagnostics.end());
@@ -169,8 +174,13 @@ Command check_command() {
             "Formats, suppressions: docs/reference/check.md.",
         .examples = {{"trainyard check cluster.yaml job.sbatch", "Two files that belong together"},
                      {"trainyard check . --fail-on warning", "A whole repository, in CI"},
+                     {"trainyard check cluster/ --plan plan.json", "Do the files follow the plan?"},
                      {"trainyard check job.json --format json", "For a program"}},
-        .options = {{.name = "format",
+        .options = {{.name = "plan",
+                     .value_name = "FILE",
+                     .help =
+                         "a plan (trainyard plan --json): findings where the files contradict it"},
+                    {.name = "format",
                      .value_name = "FORMAT",
                      .help = "how findings are printed",
                      .fallback = "text",

@@ -1,13 +1,12 @@
 #include <algorithm>
 
+#include "launch.hpp"
 #include "model.hpp"
 #include "trainyard/base/contract.hpp"
 
 namespace trainyard::lint {
 
 using doc::Node;
-
-namespace {
 
 const catalog::Catalog& embedded_catalog() {
     static const catalog::Catalog kCatalog = [] {
@@ -17,6 +16,8 @@ const catalog::Catalog& embedded_catalog() {
     }();
     return kCatalog;
 }
+
+namespace {
 
 std::string_view bare(std::string_view type) {
     return type.starts_with("ml.") ? type.substr(3) : type;
@@ -178,6 +179,7 @@ Case build_case(Documents documents) {
         if (d.kind == Kind::nccl_log) read_nccl_log(d, c);
     }
     relate(c);
+    c.launches = std::make_shared<const std::vector<Launch>>(find_launches(c));
     return c;
 }
 

@@ -6,6 +6,7 @@
 #include "allow.hpp"
 #include "found.hpp"
 #include "model.hpp"
+#include "planned.hpp"
 
 namespace trainyard::lint {
 
@@ -45,7 +46,17 @@ Report check(const std::vector<SourceText>& texts, const CheckOptions& options) 
     Report report;
     Documents documents;
     for (const SourceText& t : texts) read_source(t, documents, report.diagnostics);
-    const Case c = build_case(std::move(documents));
+    Case c = build_case(std::move(documents));
+    std::optional<Planned> plan;
+    if (options.plan) {
+        auto read = read_planned(*options.plan, *c.catalog);
+        if (read) {
+            c.plan = &plan.emplace(*std::move(read));
+        } else {
+            const auto& why = read.error().diagnostics;
+            report.diagnostics.insert(report.diagnostics.end(), why.begin(), why.end());
+        }
+    }
     for (const Document& d : c.documents) {
         if (d.kind == Kind::unknown || d.kind == Kind::python) continue;
         report.recognised.push_back({d.source->path, words_of(d), d.line});

@@ -130,6 +130,46 @@ std::optional<double> gibibytes(std::string_view quantity) {
     return std::nullopt;
 }
 
+std::optional<Seconds> slurm_time(std::string_view text) {
+    double days = 0;
+    const std::size_t dash = text.find('-');
+    const bool has_days = dash != std::string_view::npos;
+    if (has_days) {
+        const auto n = whole_number(text.substr(0, dash));
+        if (!n || *n < 0) return std::nullopt;
+        days = static_cast<double>(*n);
+        text.remove_prefix(dash + 1);
+    }
+    std::vector<double> parts;
+    for (const std::string_view part : split(text, ':')) {
+        const auto n = whole_number(part);
+        if (!n || *n < 0) return std::nullopt;
+        parts.push_back(static_cast<double>(*n));
+    }
+    if (parts.empty() || parts.size() > 3) return std::nullopt;
+    // Behind days: hours first. Else one part is minutes, two are minutes and seconds.
+    const bool has_hours = has_days || parts.size() == 3;
+    if (!has_hours) parts.insert(parts.begin(), 0);
+    parts.resize(3);
+    return days * kDay + parts[0] * kHour + parts[1] * kMinute + parts[2] * kSecond;
+}
+
+std::optional<NodeLimit> node_limit(const Pool& p, const catalog::Instance& i) {
+    std::optional<NodeLimit> found;
+    const auto consider = [&](std::string_view key, std::int64_t per_node) {
+        const auto limit = count(p.node, {"spec", "limits", key});
+        if (!limit || per_node <= 0) return;
+        const std::int64_t nodes = limit->value / per_node;
+        if (found && nodes >= found->nodes) return;
+        found = NodeLimit{std::string(key), {std::to_string(limit->value), limit->where}, nodes};
+    };
+    consider("cpu", i.vcpu);
+    consider("nvidia.com/gpu", i.accelerators);
+    consider("aws.amazon.com/neuron", i.accelerators);
+    consider("nodes", 1);
+    return found;
+}
+
 std::string per_hour(std::optional<UsdPerSecond> rate) {
     return rate ? fmt::format("${:.2f}/h", *rate / kUsdPerHour) : std::string();
 }

@@ -34,6 +34,15 @@ const doc::Node* volume_at(const Job& job, std::string_view path);
 std::vector<int> version_of(std::string_view text);
 /// GiB of "200Gi", "200G", "1Ti" or a bare number of bytes; nullopt if it is no quantity.
 std::optional<double> gibibytes(std::string_view quantity);
+/// "90", "90:00", "1:30:00", "2-12", "2-12:30:00" of Slurm; nullopt for UNLIMITED and variables.
+std::optional<Seconds> slurm_time(std::string_view text);
+/// The tightest of a NodePool's limits, in nodes of this type.
+struct NodeLimit {
+    std::string key;  ///< "cpu"
+    Said said;        ///< its number
+    std::int64_t nodes = 0;
+};
+std::optional<NodeLimit> node_limit(const Pool& p, const catalog::Instance& i);
 std::string per_hour(std::optional<UsdPerSecond> rate);
 
 }  // namespace trainyard::lint::facts

@@ -204,7 +204,7 @@ bool Launch::is_multi_node() const {
     return job != nullptr && job->is_multi_node();
 }
 
-std::vector<Launch> launches(const Case& c) {
+std::vector<Launch> find_launches(const Case& c) {
     std::vector<Launch> all;
     for (const Job& job : c.jobs) {
         if (job.form == Job::Form::pod || job.form == Job::Form::docker) {

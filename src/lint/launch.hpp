@@ -35,7 +35,9 @@ struct Launch {
 };
 
 /// Pods, docker commands and scripts of the case.
-std::vector<Launch> launches(const Case& c);
+std::vector<Launch> find_launches(const Case& c);
+/// The same, found once by build_case.
+inline const std::vector<Launch>& launches(const Case& c) { return *c.launches; }
 
 /// The words of a script with the values of its variables taken apart, as Megatron's scripts write
 /// their arguments: ARGS="--num-layers 32 \ …", ARGS=( --num-layers 32 … ).

@@ -185,7 +185,7 @@ class MegatronReader {
 
 std::vector<MegatronFault> megatron_faults(const Case& c) {
     std::vector<MegatronFault> faults;
-    const std::vector<Launch> all = launches(c);
+    const std::vector<Launch>& all = launches(c);
     for (const Document& d : c.documents) {
         if (d.kind != Kind::shell && d.kind != Kind::sbatch) continue;
         if (d.text.find("model-parallel-size") == std::string_view::npos) continue;

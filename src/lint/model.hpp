@@ -131,6 +131,9 @@ struct SecurityGroup {
     bool is_whole = true;  ///< false: rules may come from elsewhere
 };
 
+struct Launch;
+struct Planned;
+
 struct Case {
     Documents documents;
     std::vector<Pool> pools;
@@ -140,6 +143,7 @@ struct Case {
     std::vector<SecurityGroup> groups;
     std::vector<nccl::Symptom> log_symptoms;  ///< of NCCL logs among the files
     const catalog::Catalog* catalog = nullptr;
+    const Planned* plan = nullptr;  ///< --plan; nullptr: none was given
 
     /// "p5.48xlarge" or "ml.p5.48xlarge"; nullptr if unknown.
     const catalog::Instance* instance(std::string_view type) const;
@@ -158,9 +162,11 @@ struct Case {
     /// Kubernetes objects of this kind.
     std::vector<const Document*> objects(std::string_view kind) const;
 
-    std::vector<std::vector<const Pool*>> job_pools;  ///< as the jobs; made by build_case
+    std::vector<std::vector<const Pool*>> job_pools;      ///< as the jobs; made by build_case
+    std::shared_ptr<const std::vector<Launch>> launches;  ///< made by build_case; launch.hpp
 };
 
+const catalog::Catalog& embedded_catalog();
 Case build_case(Documents documents);
 
 // Readers of one kind each; they append to the case.

@@ -1,5 +1,5 @@
 #!/usr/bin/python3
-"""What `trainyard render` writes has nothing that `trainyard check` objects to: each plan of the corpus, for every target.
+"""What `trainyard render` writes has nothing that `trainyard check --plan` objects to: each plan of the corpus, for every target.
 
 usage: checked.py --binary PATH
 """
@@ -22,7 +22,7 @@ def check(binary, plan, target, folder):
     code, _, _ = rendering.run(binary, ["render", str(plan), "--target", target, "-o", str(folder)])
     if code != rendering.ANSWERED:
         return False, []
-    code, out, said = rendering.run(binary, ["check", "--json", str(folder)])
+    code, out, said = rendering.run(binary, ["check", "--json", "--plan", str(plan), str(folder)])
     if code not in (0, 1):  # 1: it found something
         return True, [f"{plan.stem}, {target}: check ends with {code}: {said}"]
     found = [f for f in json.loads(out)["findings"] if f["severity"] != "note"]

@@ -11,36 +11,12 @@ namespace trainyard::lint::kp_limits {
 
 namespace {
 
-struct Limit {
-    Said said;
-    std::int64_t nodes = 0;  ///< that fit
-};
-
-/// The tightest of the limits, in nodes.
-std::optional<Limit> tightest(const Pool& p, const catalog::Instance& i) {
-    std::optional<Limit> found;
-    const auto consider = [&](std::string_view key, std::int64_t per_node) {
-        const auto limit = count(p.node, {"spec", "limits", key});
-        if (!limit || per_node <= 0) return;
-        const std::int64_t nodes = limit->value / per_node;
-        if (!found || nodes < found->nodes) {
-            found = Limit{{std::string(key) + ": " + std::to_string(limit->value), limit->where},
-                          nodes};
-        }
-    };
-    consider("cpu", i.vcpu);
-    consider("nvidia.com/gpu", i.accelerators);
-    consider("aws.amazon.com/neuron", i.accelerators);
-    consider("nodes", 1);
-    return found;
-}
-
 /// A pool without a limit holds any number.
 std::int64_t fit_together(const Case& c, const std::vector<const Pool*>& pools) {
     std::int64_t all = 0;
     for (const Pool* p : pools) {
         const Said type = facts::accelerated(c, p->types);
-        const auto limit = type ? tightest(*p, *c.instance(type.text)) : std::nullopt;
+        const auto limit = type ? facts::node_limit(*p, *c.instance(type.text)) : std::nullopt;
         all += limit ? limit->nodes : 1 << 20;
     }
     return all;
@@ -52,7 +28,7 @@ void find(const Case& c, Found& found) {
         const Said type = facts::accelerated(c, p.types);
         if (!type) continue;
         const catalog::Instance& i = *c.instance(type.text);
-        const auto limit = tightest(p, i);
+        const auto limit = facts::node_limit(p, i);
         if (!limit) continue;
         std::int64_t needed = 1;
         std::int64_t together = 0;  ///< nodes of all pools that the job may use
@@ -72,11 +48,11 @@ void find(const Case& c, Found& found) {
             where = job.nodes->where;
         }
         if (needed <= std::max(limit->nodes, together)) continue;
-        const std::string text = limit->said.text;
-        Finding& f = found.at(Said{text.substr(text.find(": ") + 2), limit->said.where},
-                              fmt::format("NodePool {} is limited to {}, that is {} x {}, but {} "
-                                          "needs more",
-                                          p.name, text, limit->nodes, type.text, who));
+        Finding& f = found.at(
+            limit->said,
+            fmt::format("NodePool {} is limited to {}: {}, that is {} x {}, but "
+                        "{} needs more",
+                        p.name, limit->key, limit->said.text, limit->nodes, type.text, who));
         if (where.line > 0) f.related.push_back({where, "the job"});
         f.waste = price_of(c, type.text, limit->nodes);
         f.fix = fmt::format("at least {} x {}: cpu {}, nvidia.com/gpu {}", needed, type.text,

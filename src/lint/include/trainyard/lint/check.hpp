@@ -2,6 +2,7 @@
 // Texts in, findings out. All texts of a call are one case: rules see across files. Pure: reading
 // files and walking directories is the caller's business.
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -41,6 +42,8 @@ struct Override {
 
 struct CheckOptions {
     std::vector<Override> overrides;
+    /// A plan.json that the files should follow. One that cannot be read is a diagnostic.
+    std::optional<SourceText> plan;
 };
 
 Report check(const std::vector<SourceText>& texts, const CheckOptions& options = {});
