@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "check_files.hpp"
+#include "check_performance.hpp"
 #include "command.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/lint/check.hpp"
@@ -14,6 +15,7 @@
 #include "trainyard/lint/write.hpp"
 #include "trainyard/sys/env.hpp"
 #include "trainyard/sys/environment.hpp"
+#include "trainyard/workload/model.hpp"
 #include "version.hpp"
 
 namespace trainyard::cli {
@@ -90,6 +92,25 @@ Result<lint::CheckOptions> settings_of(const Args& args) {
     return lint::read_settings(*text, candidates.front());
 }
 
+/// A built-in model, or the shape of a config.json.
+Result<std::optional<workload::Model>> model_of(const Args& args) {
+    if (!args.given("model")) return std::optional<workload::Model>();
+    const std::string& name = args.text("model");
+    if (!name.ends_with(".json")) {
+        auto found = workload::find_model(name);
+        if (!found) return found.error();
+        return std::optional(*std::move(found));
+    }
+    auto text = sys::read_file(name);
+    if (!text) return text.error();
+    auto root = doc::parse_json(*text, name);
+    if (!root) return root.error();
+    auto model = workload::import_hf_config(*root);
+    if (!model) return model.error();
+    if (model->name.empty()) model->name = name;
+    return std::optional(*std::move(model));
+}
+
 std::string printed(const lint::Report& report, const CheckFiles& files, const Args& args,
                     const Io& io) {
     const std::string format = args.flag("json") ? "json" : args.text("format");
@@ -143,6 +164,11 @@ Result<Outcome> run_check(const Args& args, Io& io) {
         if (!text) return text.error();
         options->plan = lint::SourceText{args.text("plan"), *std::move(text), true};
     }
+    auto model = model_of(args);
+    if (!model) return model.error();
+    const CheckPerformance performance;
+    options->performance = &performance;
+    if (*model) options->model = &**model;
     lint::Report report = lint::check(files->texts, *options);
     report.diagnostics.insert(report.diagnostics.begin(), files->diagnostics.begin(),
                               files->diagnostics.end());
@@ -180,6 +206,9 @@ Command check_command() {
                      .value_name = "FILE",
                      .help =
                          "a plan (trainyard plan --json): findings where the files contradict it"},
+                    {.name = "model",
+                     .value_name = "MODEL",
+                     .help = "what the files train, for their memory: a name or a config.json"},
                     {.name = "format",
                      .value_name = "FORMAT",
                      .help = "how findings are printed",

@@ -47,6 +47,8 @@ Report check(const std::vector<SourceText>& texts, const CheckOptions& options) 
     Documents documents;
     for (const SourceText& t : texts) read_source(t, documents, report.diagnostics);
     Case c = build_case(std::move(documents));
+    c.performance = options.performance;
+    c.model = options.model;
     std::optional<Planned> plan;
     if (options.plan) {
         auto read = read_planned(*options.plan, *c.catalog);

@@ -201,6 +201,9 @@ Kind kind_of_training(const Node& n) {
         is_object(n, {"train_batch_size", "optimizer"})) {
         return Kind::deepspeed;
     }
+    if (is_object(n, {"model_type", "hidden_size"}) || is_object(n, {"model_type", "n_embd"})) {
+        return Kind::hf_config;
+    }
     if (is_object(n, {"distributed_type"}) || is_object(n, {"compute_environment"})) {
         return Kind::accelerate;
     }

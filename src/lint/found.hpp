@@ -30,6 +30,10 @@ class Found {
 /// "4x p5.48xlarge at $220.16/h": what `nodes` of a type cost, for the end of a sentence; "" if no
 /// price is known.
 std::string price_words(const Case& c, std::string_view type, std::int64_t nodes);
+/// The fraction of speed that `nodes` of a type lose over TCP, by our model.
+std::optional<double> lost_over_tcp(const Case& c, std::string_view type, std::int64_t nodes);
+/// What on-demand costs more than spot for these nodes; nullopt if a price is not known or less.
+std::optional<UsdPerSecond> spot_saving(const Case& c, std::string_view type, std::int64_t nodes);
 std::optional<UsdPerSecond> price_of(const Case& c, std::string_view type, std::int64_t nodes);
 
 }  // namespace trainyard::lint

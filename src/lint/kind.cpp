@@ -138,6 +138,8 @@ std::string_view name_of(Kind kind) {
             return "DeepSpeed configuration";
         case Kind::accelerate:
             return "Accelerate configuration";
+        case Kind::hf_config:
+            return "Hugging Face model configuration";
         case Kind::torchtitan:
             return "torchtitan configuration";
         case Kind::trainyard_config:

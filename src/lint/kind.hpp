@@ -26,6 +26,7 @@ enum class Kind {
     deepspeed,
     accelerate,
     torchtitan,
+    hf_config,         ///< config.json of a Hugging Face model
     trainyard_config,  ///< our own trainyard.yaml
     // scripts and text
     sagemaker_python,

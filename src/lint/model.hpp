@@ -13,6 +13,10 @@
 #include "trainyard/catalog/catalog.hpp"
 #include "trainyard/nccl/diagnose.hpp"
 
+namespace trainyard::workload {
+struct Model;
+}
+
 namespace trainyard::lint {
 
 /// A network interface of a launch template or an instance.
@@ -133,6 +137,7 @@ struct SecurityGroup {
 
 struct Launch;
 struct Planned;
+class Performance;
 
 struct Case {
     Documents documents;
@@ -143,7 +148,9 @@ struct Case {
     std::vector<SecurityGroup> groups;
     std::vector<nccl::Symptom> log_symptoms;  ///< of NCCL logs among the files
     const catalog::Catalog* catalog = nullptr;
-    const Planned* plan = nullptr;  ///< --plan; nullptr: none was given
+    const Planned* plan = nullptr;             ///< --plan; nullptr: none was given
+    const Performance* performance = nullptr;  ///< nullptr: not known here
+    const workload::Model* model = nullptr;    ///< --model; nullptr: not given
 
     /// "p5.48xlarge" or "ml.p5.48xlarge"; nullptr if unknown.
     const catalog::Instance* instance(std::string_view type) const;

@@ -15,6 +15,8 @@ void read_nccl_log(const Document& d, Case& into) {
     if (!type.empty()) expected.instance = into.instance(type);
     for (nccl::Symptom& s : nccl::diagnose(log, expected, d.source->path).symptoms) {
         if (s.where.line <= 0) s.where = d.head();
+        s.instance = expected.instance == nullptr ? "" : expected.instance->type;
+        s.nodes = nccl::nodes_of(log, expected.instance);
         into.log_symptoms.push_back(std::move(s));
     }
 }

@@ -26,6 +26,10 @@ std::optional<StatedTraining> megatron(const Document& d, std::vector<Said> word
     t.micro_batch = option_count(d, words, {"micro-batch-size"});
     t.global_batch = option_count(d, words, {"global-batch-size"});
     t.sequence = option_count(d, words, {"seq-length"});
+    t.layers = option_count(d, words, {"num-layers"});
+    t.hidden = option_count(d, words, {"hidden-size"});
+    t.heads = option_count(d, words, {"num-attention-heads"});
+    t.vocab = option_count(d, words, {"vocab-size"});
     t.words = std::move(words);
     return t;
 }

@@ -17,7 +17,8 @@ struct StatedTraining {
     std::optional<Count> tensor, pipeline, context, expert;
     std::optional<Count> micro_batch, global_batch, sequence;
     std::optional<Count> zero;  ///< stage
-    std::vector<Said> words;    ///< Megatron: all arguments
+    std::optional<Count> layers, hidden, heads, vocab;
+    std::vector<Said> words;  ///< Megatron: all arguments
 };
 
 /// Megatron: scripts and pods that give a tensor or pipeline degree.

@@ -10,6 +10,7 @@ namespace {
 
 /// More than this serves clusters of thousands of nodes only.
 constexpr int kEnough = 32;
+constexpr std::string_view kSuggested = "m7i.2xlarge";
 
 void find(const Case& c, Found& found) {
     for (const Document* d : c.of_kind(Kind::parallelcluster)) {
@@ -22,6 +23,8 @@ void find(const Case& c, Found& found) {
                       : fmt::format("the head node is {} with {} accelerators", type.text,
                                     i->accelerators));
         f.waste = c.price(type.text);
+        const auto enough = c.price(kSuggested);
+        if (f.waste && enough && *enough < *f.waste) *f.waste -= *enough;
     }
 }
 

@@ -2,6 +2,7 @@
 
 #include <fmt/format.h>
 
+#include "environment.hpp"
 #include "facts.hpp"
 #include "found.hpp"
 
@@ -26,6 +27,8 @@ constexpr Old kOld[] = {
 void judge(const Case& c, const EnvVar& v, const std::vector<Said>& types, Found& found) {
     for (const Old& o : kOld) {
         if (v.name != o.name) continue;
+        // Off is NCCL-GDR-ENV's finding.
+        if (v.name == "FI_EFA_USE_DEVICE_RDMA" && is_off(v.value.text)) continue;
         Finding& f =
             found.at(Said{v.name, v.value.where}, v.name + " is set: " + std::string(o.why));
         f.severity = o.severity;

@@ -38,7 +38,9 @@ void find(const Case& c, Found& found) {
                                      "vpc.amazonaws.com/efa: NCCL falls back to TCP",
                                      job.nodes->value, i->type));
         f.fix = fmt::format("add vpc.amazonaws.com/efa: {} to the limits", i->efa_interfaces);
+        f.efficiency_lost = lost_over_tcp(c, i->type, job.nodes->value);
         f.waste = price_of(c, i->type, job.nodes->value);
+        if (f.waste && f.efficiency_lost) *f.waste *= *f.efficiency_lost;
         if (i->gpudirect_rdma != catalog::Yes::yes && job.gpus) f.severity = Severity::warning;
     }
 }

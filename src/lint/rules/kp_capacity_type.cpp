@@ -16,7 +16,7 @@ void find(const Case& c, Found& found) {
         if (!type) continue;
         Finding& f =
             found.at(p.where, fmt::format("NodePool {} names no capacity type: on demand", p.name));
-        f.waste = price_of(c, type.text, 1);
+        f.waste = spot_saving(c, type.text, 1);
     }
 }
 

@@ -6,7 +6,13 @@ namespace trainyard::lint::log_tcp {
 
 namespace {
 
-void find(const Case& c, Found& found) { report_symptoms(c, "NCCL-TCP", found); }
+void find(const Case& c, Found& found) {
+    report_symptoms(c, "NCCL-TCP", found, [&c](const nccl::Symptom& s, Finding& f) {
+        f.efficiency_lost = lost_over_tcp(c, s.instance, s.nodes);
+        f.waste = price_of(c, s.instance, s.nodes);
+        if (f.waste && f.efficiency_lost) *f.waste *= *f.efficiency_lost;
+    });
+}
 
 }  // namespace
 

@@ -9,7 +9,13 @@
 #include "trainyard/base/diagnostic.hpp"
 #include "trainyard/lint/finding.hpp"
 
+namespace trainyard::workload {
+struct Model;
+}
+
 namespace trainyard::lint {
+
+class Performance;
 
 struct SourceText {
     std::string path;  ///< as shown in findings
@@ -44,6 +50,10 @@ struct CheckOptions {
     std::vector<Override> overrides;
     /// A plan.json that the files should follow. One that cannot be read is a diagnostic.
     std::optional<SourceText> plan;
+    /// Must outlive the call; nullptr: no findings on memory, none with lost efficiency.
+    const Performance* performance = nullptr;
+    /// What the files train, if they do not say; must outlive the call.
+    const workload::Model* model = nullptr;
 };
 
 Report check(const std::vector<SourceText>& texts, const CheckOptions& options = {});

@@ -33,6 +33,8 @@ struct Symptom {
     std::string why;
     std::string fix;
     std::string source;
+    std::string instance;  ///< type of the log's nodes, "" if unknown
+    int nodes = 0;         ///< that the job has; 0: unknown
 };
 
 /// What the hardware should give; unset where the type or its network is unknown.
