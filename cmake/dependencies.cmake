@@ -5,6 +5,7 @@ find_package(tl-expected REQUIRED)                # Result<T>; GCC 12 has std::e
 find_package(fmt 9 REQUIRED)                      # text formatting; GCC 12 has no std::format
 find_package(yaml-cpp REQUIRED)                   # YAML parsing; only src/doc/yaml.cpp includes it
 find_package(nlohmann_json 3.11 REQUIRED)         # JSON tokens (SAX); only src/doc/json.cpp includes it
+find_path(TRAINYARD_TOML toml++/toml.h REQUIRED)  # TOML 1.0 with places (toml++ 3.3, headers only); only src/doc/toml.cpp includes it
 find_package(CLI11 REQUIRED)                      # command line; only src/cli/parse.cpp includes it
 # Charts of the HTML report (Chart.js 3.9, MIT licence); its text goes into the binary and from there into the page.
 find_file(TRAINYARD_CHART_JS chart.min.js PATHS /usr/share/javascript/chart.js REQUIRED)

@@ -138,6 +138,20 @@ void read_json(const SourceText& source, Documents& into, std::vector<Diagnostic
     into.push_back(std::move(d));
 }
 
+/// Only what may be torchtitan's: projects hold many other TOML files.
+void read_toml(const SourceText& source, Documents& into, std::vector<Diagnostic>& diagnostics) {
+    if (!has(source.text, "parallelism") && !has(source.text, "[training")) return;
+    auto root = doc::parse_toml(source.text, source.path);
+    if (!root) {
+        diagnostics.push_back(root.error().diagnostics.front());
+        return;
+    }
+    Document d{.source = &source, .text = source.text};
+    d.root = *std::move(root);
+    recognise_tree(d);
+    into.push_back(std::move(d));
+}
+
 void read_text(const SourceText& source, Syntax syntax, Documents& into) {
     Document d{.source = &source, .text = source.text};
     d.title = title_of(source.text);
@@ -207,6 +221,10 @@ Kind kind_of_training(const Node& n) {
     if (is_object(n, {"distributed_type"}) || is_object(n, {"compute_environment"})) {
         return Kind::accelerate;
     }
+    const bool is_titan = get(&n, "parallelism") != nullptr ||
+                          get(&n, {"model", "flavor"}) != nullptr ||
+                          get(&n, {"job", "dump_folder"}) != nullptr;
+    if (is_object(n, {"training"}) && is_titan) return Kind::torchtitan;
     return Kind::unknown;
 }
 
@@ -260,7 +278,7 @@ void read_source(const SourceText& source, Documents& into, std::vector<Diagnost
             return;
         }
         case Syntax::toml:
-            return;  // read by the rules of the training frameworks
+            return read_toml(source, into, diagnostics);
         default:
             return read_text(source, syntax, into);
     }

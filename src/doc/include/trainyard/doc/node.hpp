@@ -79,6 +79,9 @@ struct YamlDialect {
     bool foreign_tags = false;
 };
 Result<Node> parse_yaml(std::string_view text, std::string_view file, const YamlDialect& dialect);
+/// TOML 1.0. Tables are maps with their keys sorted; dates are strings. The guards of JSON; toml++
+/// itself refuses nesting beyond 256.
+Result<Node> parse_toml(std::string_view text, std::string_view file);
 /// JSON if the file ends in .json, or starts with '{' or '[' and does not end in .yaml or .yml;
 /// all else is YAML.
 Result<Node> parse_any(std::string_view text, std::string_view file);
