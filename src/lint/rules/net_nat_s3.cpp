@@ -4,10 +4,27 @@
 
 #include "facts.hpp"
 #include "found.hpp"
+#include "planned.hpp"
 
 namespace trainyard::lint::net_nat_s3 {
 
 namespace {
+
+/// What the plan's checkpoints and data cost on their way through the gateway.
+std::optional<UsdPerSecond> traffic(const Case& c) {
+    const auto price = c.catalog->service("nat.gb", "us-east-1");
+    if (c.plan == nullptr || !price) return std::nullopt;
+    const auto number = [&](std::initializer_list<std::string_view> path) {
+        const doc::Node* n = get(get(&c.plan->root, {"chosen", "offer"}), path);
+        return n != nullptr && n->is_numeric() ? n->as_number() : 0.0;
+    };
+    const double interval = number({"risk", "interval_s"});
+    const double run = number({"time", "expected_s"});
+    double bytes_per_second = interval > 0 ? number({"checkpoint_bytes"}) / interval : 0;
+    bytes_per_second += run > 0 ? number({"dataset_bytes"}) / run : 0;
+    if (bytes_per_second <= 0) return std::nullopt;
+    return bytes_per_second / 1e9 * price->value * kUsd / kSecond;
+}
 
 void find(const Case& c, Found& found) {
     const auto has = [&](std::string_view a, std::string_view b) {
@@ -29,9 +46,11 @@ void find(const Case& c, Found& found) {
         const doc::Node* by_module =
             r.type == "module" ? get(r.body, "enable_nat_gateway") : nullptr;
         if (is_nat) {
-            found.at(Said{r.name, r.where}, "traffic to S3 goes through this NAT gateway");
+            found.at(Said{r.name, r.where}, "traffic to S3 goes through this NAT gateway").waste =
+                traffic(c);
         } else if (is_true(by_module)) {
-            found.at(said(by_module), "traffic to S3 goes through this module's NAT gateway");
+            found.at(said(by_module), "traffic to S3 goes through this module's NAT gateway")
+                .waste = traffic(c);
         }
     }
 }
