@@ -39,8 +39,16 @@ void check_as(std::string_view text, const char* path) {
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const std::string_view text = fuzz::as_text(data, size);
     if (text.find('\0') != std::string_view::npos || !is_valid_utf8(text)) return 0;
-    for (const char* path : {"a.yaml", "a.json", "a.tf", "a.py", "a.sh", "Dockerfile", "a"}) {
+    for (const char* path :
+         {"a.yaml", "a.json", "a.tf", "a.py", "a.sh", "a.toml", "Dockerfile", "a"}) {
         check_as(text, path);
+    }
+    // The same text as the plan that a file is held against.
+    const std::vector<lint::SourceText> none;
+    lint::CheckOptions options;
+    options.plan = lint::SourceText{"plan.json", std::string(text), true};
+    for (const Diagnostic& d : lint::check(none, options).diagnostics) {
+        TRAINYARD_ASSERT(!d.what.empty() && d.where.file == "plan.json", "a plan is refused");
     }
     const auto settings = lint::read_settings(text, "trainyard.yaml");
     if (!settings) fuzz::expect_explained(settings.error());

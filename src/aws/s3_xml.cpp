@@ -62,33 +62,6 @@ std::optional<Checksum> checksum_in(const pugi::xml_node& node) {
     return parse_checksum(ChecksumAlgorithm::crc64nvme, node.child_value("ChecksumCRC64NVME"));
 }
 
-void escape(std::string_view text, std::string& out) {
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            case '\t':
-                out += "&#9;";
-                break;
-            case '\n':
-                out += "&#10;";
-                break;
-            default:
-                out += c;
-        }
-    }
-}
-
 }  // namespace
 
 std::optional<ErrorDocument> parse_error(std::string_view xml) {
@@ -187,7 +160,7 @@ std::string complete_document(const std::vector<Part>& parts) {
     std::string out = "<CompleteMultipartUpload xmlns=\"http://s3.amazonaws.com/doc/2006-03-01/\">";
     for (const Part& part : parts) {
         out += "<Part><PartNumber>" + std::to_string(part.number) + "</PartNumber><ETag>&quot;";
-        escape(part.etag, out);
+        out += escape_xml(part.etag);
         out += "&quot;</ETag>";
         if (part.checksum) {
             const std::string tag = part.checksum->algorithm == ChecksumAlgorithm::crc32c
@@ -207,7 +180,7 @@ std::string delete_document(const std::vector<std::string>& keys) {
         "<Quiet>true</Quiet>";
     for (const std::string& key : keys) {
         out += "<Object><Key>";
-        escape(key, out);
+        out += escape_xml(key);
         out += "</Key></Object>";
     }
     return out + "</Delete>";

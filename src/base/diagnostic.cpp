@@ -6,9 +6,7 @@
 
 namespace trainyard {
 
-namespace {
-
-std::string_view name(Severity severity) {
+std::string_view to_string(Severity severity) {
     switch (severity) {
         case Severity::error:
             return "error";
@@ -19,6 +17,8 @@ std::string_view name(Severity severity) {
     }
     return "error";
 }
+
+namespace {
 
 std::string place(const Location& where) {
     std::string out = printable(where.file);
@@ -35,7 +35,7 @@ std::string place(const Location& where) {
 
 std::string format(const Diagnostic& d) {
     std::string out =
-        fmt::format("{}{}: {}\n", place(d.where), name(d.severity), printable(d.what));
+        fmt::format("{}{}: {}\n", place(d.where), to_string(d.severity), printable(d.what));
     if (!d.why.empty()) {
         out += fmt::format("  why: {}\n", printable(d.why));
     }

@@ -27,13 +27,9 @@ Node rate_or_null(const std::optional<BytesPerSecond>& rate) {
     return rate ? Node::number(*rate / (kByte / kSecond)) : Node();
 }
 
-std::string_view severity_name(Severity s) {
-    return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
-}
-
 Node symptom_node(const nccl::Symptom& s) {
     Node n = Node::map();
-    n.set("rule", s.id).set("severity", std::string(severity_name(s.severity)));
+    n.set("rule", s.id).set("severity", std::string(to_string(s.severity)));
     n.set("file", s.where.file);
     n.set("line", s.where.line > 0 ? Node::integer(s.where.line) : Node());
     n.set("column", s.where.column > 0 ? Node::integer(s.where.column) : Node());
@@ -100,8 +96,8 @@ std::string symptom_text(const nccl::Symptom& s, const Io& io) {
                                                         : Tone::dim;
     std::string out = s.where.file;
     if (s.where.line > 0) out += fmt::format(":{}:{}", s.where.line, s.where.column);
-    out += ": " + io.paint(tone, severity_name(s.severity)) + ": " + printable(s.what) + " [" +
-           s.id + "]\n";
+    out += ": " + io.paint(tone, to_string(s.severity)) + ": " + printable(s.what) + " [" + s.id +
+           "]\n";
     if (!s.text.empty()) out += "  says: " + printable(s.text) + "\n";
     return out + "  why: " + s.why + "\n  fix: " + s.fix + "\n  source: " + s.source + "\n";
 }

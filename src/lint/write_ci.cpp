@@ -37,29 +37,6 @@ std::string escaped(std::string_view text, bool is_property) {
     return out;
 }
 
-std::string xml(std::string_view text) {
-    std::string out;
-    for (const char c : text) {
-        switch (c) {
-            case '&':
-                out += "&amp;";
-                break;
-            case '<':
-                out += "&lt;";
-                break;
-            case '>':
-                out += "&gt;";
-                break;
-            case '"':
-                out += "&quot;";
-                break;
-            default:
-                out += static_cast<unsigned char>(c) < 0x20 && c != '\n' ? ' ' : c;
-        }
-    }
-    return out;
-}
-
 double waste_of(const Finding& f) { return f.waste ? *f.waste / kUsdPerHour : 0; }
 
 }  // namespace
@@ -101,13 +78,13 @@ std::string write_junit(const Report& report, const std::vector<SourceText>& tex
             ++failures;
             inside += fmt::format(
                 "      <failure type=\"{}\" message=\"{}\">{}:{}: {}\nwhy: {}\nfix: {}</failure>\n",
-                xml(f.rule), xml(f.what), xml(f.where.file), f.where.line, xml(f.what), xml(f.why),
-                xml(f.fix));
+                escape_xml(f.rule), escape_xml(f.what), escape_xml(f.where.file), f.where.line,
+                escape_xml(f.what), escape_xml(f.why), escape_xml(f.fix));
         }
         cases += fmt::format(
             "    <testcase classname=\"trainyard.check\" name=\"{}\">\n{}"
             "    </testcase>\n",
-            xml(t.path), inside);
+            escape_xml(t.path), inside);
     }
     const auto tests = static_cast<std::size_t>(
         std::count_if(texts.begin(), texts.end(), [&](const SourceText& t) {

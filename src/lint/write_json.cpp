@@ -8,10 +8,6 @@ using doc::Node;
 
 namespace {
 
-std::string_view word(Severity s) {
-    return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
-}
-
 void put_place(Node& n, const Location& where) {
     n.set("file", where.file);
     if (where.line > 0) n.set("line", where.line);
@@ -20,7 +16,7 @@ void put_place(Node& n, const Location& where) {
 
 Node node_of(const Finding& f) {
     Node n = Node::map();
-    n.set("rule", f.rule).set("severity", word(f.severity));
+    n.set("rule", f.rule).set("severity", to_string(f.severity));
     put_place(n, f.where);
     if (!f.text.empty()) n.set("text", f.text);
     n.set("what", f.what).set("why", f.why).set("fix", f.fix);
@@ -59,7 +55,7 @@ std::string write_json(const Report& report) {
     Node problems = Node::list();
     for (const Diagnostic& d : report.diagnostics) {
         Node n = Node::map();
-        n.set("severity", word(d.severity));
+        n.set("severity", to_string(d.severity));
         put_place(n, d.where);
         problems.append(n.set("what", d.what).set("why", d.why).set("fix", d.fix));
     }

@@ -16,10 +16,6 @@ namespace {
 constexpr std::string_view kSchema =
     "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json";
 
-std::string_view level(Severity s) {
-    return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
-}
-
 Node text_node(std::string_view text) {
     Node n = Node::map();
     return n.set("text", text);
@@ -69,7 +65,7 @@ Node rule_node(const Rule& r) {
         text_node("Fix: " + std::string(r.fix) + ". Source: " + std::string(r.source) + ".");
     n.set("help", std::move(help));
     Node configuration = Node::map();
-    n.set("defaultConfiguration", configuration.set("level", level(r.severity)));
+    n.set("defaultConfiguration", configuration.set("level", to_string(r.severity)));
     Node tags = Node::list();
     tags.append(Node::string(std::string(r.family())));
     Node properties = Node::map();
@@ -78,7 +74,7 @@ Node rule_node(const Rule& r) {
 
 Node result_node(const Finding& f, std::int64_t index) {
     Node n = Node::map();
-    n.set("ruleId", f.rule).set("ruleIndex", index).set("level", level(f.severity));
+    n.set("ruleId", f.rule).set("ruleIndex", index).set("level", to_string(f.severity));
     n.set("message", text_node(f.what + ". " + f.why + ". Fix: " + f.fix));
     Node locations = Node::list();
     n.set("locations", locations.append(location_node(f.where)));

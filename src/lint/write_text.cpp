@@ -9,10 +9,6 @@ namespace trainyard::lint {
 
 namespace {
 
-std::string_view word(Severity s) {
-    return s == Severity::error ? "error" : s == Severity::warning ? "warning" : "note";
-}
-
 Paint tone(Severity s) {
     return s == Severity::error     ? Paint::error
            : s == Severity::warning ? Paint::warning
@@ -89,7 +85,7 @@ class TextWriter {
         if (f.where.line > 0) place += fmt::format(":{}", f.where.line);
         if (f.where.column > 0) place += fmt::format(":{}", f.where.column);
         out += fmt::format("{}: {}: {} {}\n", paint(Paint::place, place),
-                           paint(tone(f.severity), word(f.severity)), printable(f.what),
+                           paint(tone(f.severity), to_string(f.severity)), printable(f.what),
                            paint(Paint::dim, "[" + f.rule + "]"));
         excerpt(out, f);
         note(out, "why", f.why);

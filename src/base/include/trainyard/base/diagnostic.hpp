@@ -17,6 +17,7 @@ struct Location {
 };
 
 enum class Severity { error, warning, note };
+std::string_view to_string(Severity severity);  ///< "error", "warning", "note"
 
 struct Diagnostic {
     Severity severity = Severity::error;

@@ -23,6 +23,10 @@ std::size_t valid_utf8_prefix(std::string_view s);
 /// `limit` bytes is cut with "…". Newlines and tabs stay.
 std::string printable(std::string_view s, std::size_t limit = 4000);
 
+/// For XML text and attributes: &, <, >, ", tab and newline as references; other control
+/// characters, which XML 1.0 cannot hold, become spaces.
+std::string escape_xml(std::string_view s);
+
 /// Levenshtein distance, and the candidate nearest to `word` if it is near enough to be a typing
 /// slip.
 int edit_distance(std::string_view a, std::string_view b);
