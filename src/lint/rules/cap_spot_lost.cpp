@@ -16,9 +16,9 @@ const doc::Node* first(const doc::Node* body, std::string_view name) {
 
 /// How the resource is bought: the word that says spot, if one does.
 Said spot_of(const doc::Node* body) {
-    const Said market = said(first(body, "instance_market_options"), {"market_type"});
+    Said market = said(first(body, "instance_market_options"), {"market_type"});
     if (market.is("spot")) return market;
-    const Said capacity = said(body, {"capacity_type"});
+    Said capacity = said(body, {"capacity_type"});
     return capacity.is("SPOT") ? capacity : Said{};
 }
 
