@@ -125,10 +125,25 @@ std::optional<BytesPerSecond> Machine::upload_rate() const { return rate_; }
 
 Seconds Machine::wind_down() const {
     Seconds needed = save_took_.value_or(0 * kSecond);
-    if (policy_.has_store && rate_ && last_bytes_ > 0) {
-        needed += static_cast<double>(last_bytes_) * kByte / *rate_;
-    }
-    return needed;
+    return needed + upload_takes(last_bytes_);
+}
+
+Seconds Machine::upload_takes(std::uint64_t bytes) const {
+    if (!policy_.has_store || bytes == 0) return 0 * kSecond;
+    if (forecast_) return forecast_->needed(bytes);
+    return rate_ ? static_cast<double>(bytes) * kByte / *rate_ : 0 * kSecond;
+}
+
+Seconds Machine::upload_left(Instant now) const {
+    if (!is_putting_) return 0 * kSecond;
+    return std::max(upload_takes(putting_bytes_) - (now - putting_since_), 0 * kSecond);
+}
+
+Seconds Machine::commit_margin() const {
+    constexpr double kShare = 0.25;  // of a window; of 120 s it would be 30
+    if (!drain_ || !policy_.has_store) return policy_.margin;
+    const Seconds window = drain_->deadline - drain_->asked;
+    return std::max(policy_.margin, std::min(store::kCommitMargin, kShare * window));
 }
 
 std::optional<Instant> Machine::wake() const {
@@ -250,6 +265,10 @@ void Machine::on(const event::PutFailed& e, Instant now, Actions& out) {
                          step});
     if (e.is_final && waiting_put_ && waiting_put_->step == step) waiting_put_.reset();
     put_at_ = now + pause;
+    if (e.is_final && phase_ == Phase::saving && !has_upload_left()) {
+        out.emplace_back(Say{Level::warning, "too-late", "given up: " + standing(), step});
+        return end_command(now, out);
+    }
     if (phase_ == Phase::flushing && !has_upload_left()) finish(out);
 }
 
@@ -261,6 +280,8 @@ void Machine::put_next(Instant now, Actions& out) {
     }
     is_putting_ = true;
     putting_step_ = waiting_put_->step;
+    putting_bytes_ = waiting_put_->bytes;
+    putting_since_ = now;
     // It stays the one to send until it is committed: a failure tries it, or a newer one, again.
     out.emplace_back(action::Put{waiting_put_->path, waiting_put_->step});
 }
@@ -318,8 +339,8 @@ void Machine::begin_saving(Instant now, Actions& out) {
         return end_command(now, out);
     }
     if (!policy_.has_checkpoints) return end_command(now, out);
-    const Seconds left = drain_->deadline - now - policy_.margin;
-    const Seconds needed = wind_down();
+    const Seconds left = drain_->deadline - now - commit_margin();
+    const Seconds needed = wind_down() + upload_left(now);
     if (left <= 0 * kSecond || needed > left) {
         out.emplace_back(
             Say{Level::warning, "does-not-fit",

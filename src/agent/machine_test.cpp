@@ -229,6 +229,41 @@ TEST(Machine, WhatCannotFitIsNotBegun) {
     EXPECT_TRUE(b.take<action::Terminate>());
 }
 
+TEST(Machine, TheStoresForecastDecidesAndTenSecondsAreKept) {
+    for (const double seconds : {105.0, 115.0}) {  // of 120, 10 are kept for the commit
+        Bench b;
+        b.start();
+        b.feed(event::Saved{"/out/10", 10, 50'000'000'000});
+        b.feed(event::Committed{10, 50'000'000'000, 10 * kSecond});
+        b.machine.learn(store::Forecast{50e9 / (seconds - 1), 1 * kSecond});  // slower now
+        b.feed(event::Notice{"spot terminate", b.time + 120 * kSecond});
+        EXPECT_EQ(b.machine.commit_margin(), store::kCommitMargin);
+        EXPECT_EQ(b.said("does-not-fit"), seconds > 110);
+        EXPECT_EQ(b.take<action::AskCheckpoint>().has_value(), seconds < 110);
+    }
+}
+
+TEST(Machine, AnUploadUnderWayCountsToo) {
+    Bench b;
+    b.start();
+    b.machine.learn(store::Forecast{1e9, 0 * kSecond});
+    b.feed(event::Saved{"/out/10", 10, 60'000'000'000});  // 60 s, just begun, and 60 more
+    b.feed(event::Notice{"spot terminate", b.time + 120 * kSecond});
+    EXPECT_TRUE(b.said("does-not-fit"));
+}
+
+TEST(Machine, APutThatIsGivenUpEndsTheCommandAndSaysWhatStands) {
+    Bench b;
+    b.start();
+    b.feed(event::Saved{"/out/10", 10, 1000});
+    b.feed(event::Committed{10, 1000, 1 * kSecond});
+    b.feed(event::Notice{"spot terminate", b.time + 120 * kSecond});
+    b.feed(event::Saved{"/out/14", 14, 1000});
+    b.feed(event::PutFailed{"not committed in time", true});
+    EXPECT_TRUE(b.said("too-late"));
+    EXPECT_TRUE(b.take<action::Terminate>());
+}
+
 TEST(Machine, ANoticeThatGoesAwayLetsTheRunGoOn) {
     Bench b;
     b.start();

@@ -183,6 +183,9 @@ void Supervisor::wait() {
 
 void Supervisor::feed(const Event& event) {
     if (const auto* saved = std::get_if<event::Saved>(&event)) observer_.saved(saved->step, now());
+    if (settings_.place.repository != nullptr) {
+        machine_->learn(settings_.place.repository->forecast());
+    }
     const auto actions = machine_->handle(event, now());
     for (const Action& action : actions) perform(action);
     if (!actions.empty()) remember(true);
@@ -260,7 +263,11 @@ void Supervisor::start(const action::Start& start) {
 }
 
 void Supervisor::put(const action::Put& put) {
-    uploads_.run([this, put] {
+    std::optional<Instant> last;  // for the commit
+    if (const auto deadline = machine_->drain_deadline()) {
+        last = *deadline - machine_->commit_margin();
+    }
+    uploads_.run([this, put, last] {
         const auto found = store::recognise(env_, put.path, settings_.place.recognise);
         if (!found) {
             return mail_.post(event::PutFailed{"it is gone from " + put.path, true});
@@ -270,9 +277,11 @@ void Supervisor::put(const action::Put& put) {
         request.step = put.step;
         request.layout = std::string(store::name(found->layout));
         const Instant begun = now();
+        if (last) request.within = *last - begun + store::kCommitMargin;
         const auto report = settings_.place.repository->put(request);
         if (!report) {
-            return mail_.post(event::PutFailed{words_of(report.error()), false});
+            const bool is_late = last && now() >= *last - 2 * kSecond;
+            return mail_.post(event::PutFailed{words_of(report.error()), is_late});
         }
         mail_.post(event::Committed{put.step, report->sent, now() - begun});
         if (!settings_.has_keep) return;

@@ -7,14 +7,17 @@ The cases are numbered as in the list of docs/reference/supervisor.md.
 """
 
 import os
+import subprocess
 import sys
 import time
+import urllib.request
 
 sys.dont_write_bytecode = True
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.join(HERE, "..", "support")]
 from fake_imds import ACTION, LIFECYCLE, MAINTENANCE, REBALANCE, FakeImds  # noqa: E402
-from harness import Run, expect, kill, main  # noqa: E402
+from fault_server import ACCESS, SECRET  # noqa: E402
+from harness import ROOT, Run, expect, kill, main  # noqa: E402
 
 
 def begin(run, fake, *trainer):
@@ -328,6 +331,75 @@ def case_imds_20_auto_scaling(run):
     fake.set(**{LIFECYCLE: "Terminated"})
     preempted(run)
     expect("Auto Scaling terminates" in run.stderr(), "it says why", run)
+
+
+class Throttled:
+    """The store behind a slow link."""
+
+    def __init__(self, run, rate):
+        self.server = subprocess.Popen([sys.executable, str(ROOT / "tests/support/fault_server.py"), "--rate", str(rate)],
+                                       stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.url = f"http://127.0.0.1:{int(self.server.stdout.readline())}"
+        run.store = "s3://bkt1/run"
+        run.env = {"AWS_ENDPOINT_URL_S3": self.url, "AWS_ACCESS_KEY_ID": ACCESS, "AWS_SECRET_ACCESS_KEY": SECRET,
+                   "AWS_REGION": "us-east-1", "AWS_CONFIG_FILE": os.devnull, "AWS_SHARED_CREDENTIALS_FILE": os.devnull}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.server.kill()
+        self.server.wait()
+
+    def rate(self, rate):
+        urllib.request.urlopen(f"{self.url}/-/rate?{rate}", timeout=5).read()
+
+
+def begin_throttled(run):
+    """One checkpoint is in the store, by a link that took about 3 s for it; its step."""
+    fake = begin(run, FakeImds(), "--size", "500000", "--ranks", "4")
+    fake.set(**{REBALANCE: '{"noticeTime": "{left:0}"}'})
+    run.until_event("committed")
+    return fake, run.stored_steps()[0]
+
+
+def case_notice_with_a_slow_upload(run):
+    """12 s for a notice's 120, an upload of 3 s for one of 30: committed before the last 5 s."""
+    with Throttled(run, 700_000):
+        fake, first = begin_throttled(run)
+        fake.notice(12)
+        begun = time.monotonic()
+        run.until_event("committed", 2, limit=9)
+        took = time.monotonic() - begun
+        expect(2 < took < 7.5, f"committed after {took:.1f} s", run)
+        expect(run.wait(5) == 75, "exit 75", run)
+        expect(run.stored_steps()[0] > first, "the one that was asked for", run)
+
+
+def case_notice_too_short_for_the_upload(run):
+    """What took 3 s is not begun with 2 s left for it."""
+    with Throttled(run, 700_000):
+        fake, first = begin_throttled(run)
+        asked = len(run.events("asked"))
+        fake.notice(7)
+        expect(run.wait(7) == 75, "exit 75", run)
+        expect(run.events("does-not-fit") and len(run.events("asked")) == asked, "none is asked for", run)
+        expect(f"the last one committed stands: step {first}" in run.stderr(), "it says what stands", run)
+        expect(run.stored_steps() == [first], "and that is there", run)
+
+
+def case_notice_and_the_link_slows_down(run):
+    """It fitted when it was begun; then it is given up in time, and the last committed one stands."""
+    with Throttled(run, 700_000) as link:
+        fake, first = begin_throttled(run)
+        fake.notice(10)
+        run.until_event("saved", 2)
+        link.rate(50_000)
+        expect(run.wait(10) == 75, "exit 75", run)
+        expect("not committed in time" in run.stderr(), "the upload gave up", run)
+        expect(f"the last one committed stands: step {first}" in run.stderr(), "it says what stands", run)
+        link.rate(0)
+        expect(run.stored_steps() == [first], "no half of another", run)
 
 
 if __name__ == "__main__":

@@ -2,13 +2,14 @@
 """A loopback S3 that is stricter than S3 and fails on purpose. Standard library only; objects live in memory.
 
 usage: tests/support/fault_server.py [--fail 0.3] [--seed 1] [--faults slowdown,error500,...] [--skew SECONDS]
-           [--token-life SECONDS] [--region NAME] [--min-part BYTES] [--page N] [--no-checksums] [--buckets a,b]
+           [--token-life SECONDS] [--region NAME] [--min-part BYTES] [--rate BYTES] [--page N] [--no-checksums] [--buckets a,b]
 
 Prints its port as the first line, ends when its standard input does. Verifies every signature (sigv4_check.py), the
 body's SHA-256, Content-MD5, CRC-32C and CRC-64/NVME. A fault is a function of the seed, the request and how often it
 has come, so the order of threads changes nothing. With --token-life, GET /-/credentials gives keys that live as long
 (the form of a container's credential endpoint), and no other keys are good. /-/imds and /-/sts give keys as an instance and a web identity
-get them. GET /-/stats: what happened.
+get them. GET /-/stats: what happened. --rate: bytes of bodies a second, of all connections together; GET /-/rate?N
+sets it.
 
 Faults: slowdown error500 error200 reset_before reset_after stall truncate flip html bad_digest expired redirect
 """
@@ -45,6 +46,7 @@ class World:
     def __init__(self, options):
         self.options = options
         self.lock = threading.Lock()
+        self.link = threading.Lock()
         self.store = s3_model.Store(options)
         self.seen = collections.Counter()
         self.stats = collections.Counter()
@@ -63,6 +65,18 @@ class World:
             return None
         usable = [f for f in self.options.faults if f in candidates]
         return usable[int.from_bytes(digest[4:8], "big") % len(usable)] if usable else None
+
+    def throttled(self, stream, length):
+        """The body, no faster than --rate; 0: as fast as it comes."""
+        if not self.options.rate:
+            return stream.read(length)
+        pieces = []
+        while length > 0 and (piece := stream.read(min(length, 16384))):
+            pieces.append(piece)
+            length -= len(piece)
+            with self.link:
+                time.sleep(len(piece) / (self.options.rate or 1e12))
+        return b"".join(pieces)
 
     def count(self, what):
         with self.lock:
@@ -140,7 +154,7 @@ class Handler(http.server.BaseHTTPRequestHandler):
             self.wfile.write(b"HTTP/1.1 100 Continue\r\n\r\n")
             self.wfile.flush()
             self.waits_for_continue = False
-        body = self.rfile.read(int(length))
+        body = self.world.throttled(self.rfile, int(length))
         self.has_body_left = False
         if len(body) != int(length):
             raise ConnectionError
@@ -176,6 +190,9 @@ class Handler(http.server.BaseHTTPRequestHandler):
             with self.world.lock:
                 stats = dict(self.world.stats, **self.world.store.stats())
             return self.answer(200, json.dumps(stats).encode())
+        if self.raw_path == "/-/rate":
+            self.world.options.rate = float(self.raw_query)
+            return self.answer(200)
         if self.raw_path == "/-/damage":  # flips a bit of each stored object, as a bad disk does
             with self.world.lock:
                 self.world.store.damage(urllib.parse.unquote(self.raw_query))
@@ -337,6 +354,7 @@ def main():
     parser.add_argument("--region", default="us-east-1")
     parser.add_argument("--region-by-redirect", action="store_true")
     parser.add_argument("--min-part", type=int, default=5 << 20)
+    parser.add_argument("--rate", type=float, default=0.0)
     parser.add_argument("--page", type=int, default=1000)
     parser.add_argument("--room", type=int, default=0, help="bytes that fit; 0: no limit")
     parser.add_argument("--no-checksums", action="store_true", help="neither checks nor keeps them, as old stores")

@@ -11,6 +11,7 @@
 
 #include "trainyard/base/random.hpp"
 #include "trainyard/base/units.hpp"
+#include "trainyard/store/forecast.hpp"
 
 namespace trainyard::agent {
 
@@ -209,6 +210,11 @@ class Machine {
     std::optional<BytesPerSecond> upload_rate() const;
     /// What a save and its upload take, as far as was seen; 0: nothing was.
     Seconds wind_down() const;
+    /// The store's own, in place of the rate of the last commit.
+    void learn(std::optional<store::Forecast> forecast) { forecast_ = forecast; }
+    /// A commit is to be over so long before the deadline of the drain: store::kCommitMargin, less
+    /// if the window is short.
+    Seconds commit_margin() const;
 
   private:
     static const std::string kNothing;
@@ -248,6 +254,10 @@ class Machine {
     void begin_saving(Instant now, Actions& out);
     /// The save that was asked for is on disk, and in the store if there is one.
     bool is_safe() const;
+    /// From the start of a put to its commit; 0: nothing is known.
+    Seconds upload_takes(std::uint64_t bytes) const;
+    /// Until the put under way is committed.
+    Seconds upload_left(Instant now) const;
     void end_command(Instant now, Actions& out);
     void fail(std::string cause, Instant now, Actions& out);
     std::optional<Ending> verdict() const;
@@ -279,6 +289,9 @@ class Machine {
     int put_failures_ = 0;
     std::uint64_t last_bytes_ = 0;
     std::optional<BytesPerSecond> rate_;
+    std::optional<store::Forecast> forecast_;
+    std::uint64_t putting_bytes_ = 0;
+    Instant putting_since_;
     std::optional<Seconds> save_took_;
 };
 
