@@ -80,7 +80,12 @@ TEST(Clairvoyant, NoPolicyIsCheaper) {
     Pool second = spec.pools[0];
     second.process->price.mean = 24;
     spec.pools.push_back(second);
-    for (std::uint64_t seed = 1; seed <= 30; ++seed) {
+#ifdef __SANITIZE_ADDRESS__
+    constexpr int kSeeds = 6;
+#else
+    constexpr int kSeeds = 30;
+#endif
+    for (std::uint64_t seed = 1; seed <= kSeeds; ++seed) {
         SimulateOptions options;
         options.runs = 1;
         options.seed = seed;

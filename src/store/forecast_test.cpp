@@ -5,6 +5,9 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <cstring>
+
+#include <algorithm>
 
 #include "memory_store.hpp"
 #include "trainyard/base/random.hpp"
@@ -57,7 +60,10 @@ struct Machine {
     PutRequest save(std::int64_t step, std::size_t bytes) {
         std::string contents(bytes, '\0');
         Random random(static_cast<std::uint64_t>(step), 0);
-        for (char& c : contents) c = static_cast<char>(random.next() >> 56U);
+        for (std::size_t at = 0; at < bytes; at += sizeof(std::uint64_t)) {
+            const std::uint64_t word = random.next();
+            std::memcpy(contents.data() + at, &word, std::min(sizeof word, bytes - at));
+        }
         env.put_file(fmt::format("/run/step_{}/model.bin", step), contents);
         PutRequest request;
         request.tree = *read_tree(env, fmt::format("/run/step_{}", step));
