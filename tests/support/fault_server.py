@@ -83,7 +83,7 @@ class World:
             self.stats[what] += 1
 
     def new_keys(self):
-        stamp = f"{self.now():.3f}"
+        stamp = f"{self.now():.6f}"  # two of one millisecond differ
         return f"ASIA{stamp.replace('.', 'X')}", hashlib.sha256(stamp.encode()).hexdigest(), f"token/{stamp}+="
 
     def secret_of(self, access, token):
