@@ -184,15 +184,24 @@ def test_waits_for_quiet_and_refuses_what_is_not_whole(s):
     expect("pipe is neither a file nor" in s.run("put", "step_4", "store", "--as-is").stderr)
 
 
+def has_open(pid, path):
+    try:
+        return any(entry.readlink() == path for entry in pathlib.Path(f"/proc/{pid}/fd").iterdir())
+    except OSError:
+        return False
+
+
 def test_files_that_change_while_they_are_read(s):
     made = s.save(8, {"a.bin": b"a" * 1000, "big.bin": random.Random(2).randbytes(60_000_000)})
     disturbed = 0
     with s.server():
-        words = [s.binary, "store", "put", "step_8", "s3://bkt1/r", "--part-size", "5MiB", "--jobs", "1", "--quiet-period",
-                 "0s", *s.options]  # fmt: skip
         for change in ("grow", "shrink", "vanish"):
+            store = f"s3://bkt1/{change}"
+            words = [s.binary, "store", "put", "step_8", store, "--part-size", "5MiB", "--jobs", "1", "--quiet-period",
+                     "0s", *s.options]  # fmt: skip
             at_work = subprocess.Popen(words, cwd=s.base, env=ENV, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-            time.sleep(0.25)
+            while at_work.poll() is None and not has_open(at_work.pid, made / "big.bin"):
+                time.sleep(0.005)
             if change == "vanish":
                 (made / "a.bin").unlink()
             else:
@@ -200,7 +209,7 @@ def test_files_that_change_while_they_are_read(s):
             out, err = at_work.communicate(timeout=100)
             whole = at_work.returncode == 0
             expect(whole or "changed while it was read" in err or "No such file" in err, change, out, err)
-            expect(len(s.json("ls", "s3://bkt1/r")["checkpoints"]) == (1 if whole else 0), change)
+            expect(len(s.json("ls", store)["checkpoints"]) == (1 if whole else 0), change)
             disturbed += not whole
         expect(disturbed > 0, "every put was too quick to be disturbed")
 
