@@ -78,10 +78,8 @@ Result<perf::Cluster> cluster_for(const catalog::Catalog& catalog, const std::st
     if (!cluster) return cluster;
     cluster->accelerators = devices;
     if (wire != Wire::efa && cluster->nodes() > 1) {
+        if (wire == Wire::tcp_one) cluster->inter = perf::first_card_tcp(*cluster, *i);
         cluster->inter.fabric = perf::Fabric::tcp;
-        const int cards = std::max(1, i->network_cards.value_or(1));
-        if (wire == Wire::tcp_one)
-            cluster->inter.per_node = cluster->inter.per_node / double(cards);
     }
     return cluster;
 }

@@ -11,21 +11,16 @@ namespace {
 /// 4M tokens a step, Llama 2 paper, section 2.2 (arXiv 2307.09288).
 constexpr int kSequences = 1'024;
 
-/// Read when the first rule asks: most files have none that do.
-const catalog::Catalog& embedded_catalog() {
-    static const catalog::Catalog kCatalog = *catalog::Catalog::load({});
-    return kCatalog;
-}
-
 }  // namespace
 
 using Memory = lint::Performance::Memory;
 
-std::optional<Memory> CheckPerformance::memory(const workload::Model& model,
+std::optional<Memory> CheckPerformance::memory(const catalog::Catalog& catalog,
+                                               const workload::Model& model,
                                                const workload::Training& training,
                                                const catalog::Instance& instance, int nodes) const {
     if (!workload::check_mapping(model, training).empty()) return std::nullopt;
-    const auto cluster = perf::cluster_of(embedded_catalog(), instance, nodes);
+    const auto cluster = perf::cluster_of(catalog, instance, nodes);
     if (!cluster) return std::nullopt;
     const workload::Training merged = perf::merge_neuron_cores(training, cluster->accelerators);
     if (merged.parallel.devices() != cluster->accelerators) return std::nullopt;
@@ -33,10 +28,11 @@ std::optional<Memory> CheckPerformance::memory(const workload::Model& model,
     return Memory{m.needed(), m.capacity, std::string(m.largest())};
 }
 
-std::optional<double> CheckPerformance::lost_over_tcp(const catalog::Instance& instance,
+std::optional<double> CheckPerformance::lost_over_tcp(const catalog::Catalog& catalog,
+                                                      const catalog::Instance& instance,
                                                       int nodes) const {
     const auto model = workload::find_model("llama-3.1-8b");
-    auto cluster = perf::cluster_of(embedded_catalog(), instance, nodes);
+    auto cluster = perf::cluster_of(catalog, instance, nodes);
     if (!model || !cluster || nodes < 2 || cluster->inter.fabric != perf::Fabric::efa) {
         return std::nullopt;
     }
@@ -47,9 +43,7 @@ std::optional<double> CheckPerformance::lost_over_tcp(const catalog::Instance& i
     t.global_batch = std::max(kSequences / cluster->accelerators, 1) * cluster->accelerators;
     t.recompute = workload::Recompute::full;
     const auto with = perf::predict(*model, t, *cluster);
-    // IP addresses are usually on the first network card only, as in `doctor`.
-    const int cards = std::max(1, instance.network_cards.value_or(1));
-    cluster->inter = {perf::Fabric::tcp, cluster->inter.per_node / cards};
+    cluster->inter = perf::first_card_tcp(*cluster, instance);
     const auto without = perf::predict(*model, t, *cluster);
     if (!with || !without || without->step.total <= with->step.total) return std::nullopt;
     return 1 - with->step.total / without->step.total;

@@ -8,9 +8,11 @@ namespace trainyard::cli {
 
 class CheckPerformance : public lint::Performance {
   public:
-    std::optional<Memory> memory(const workload::Model& model, const workload::Training& training,
+    std::optional<Memory> memory(const catalog::Catalog& catalog, const workload::Model& model,
+                                 const workload::Training& training,
                                  const catalog::Instance& instance, int nodes) const override;
-    std::optional<double> lost_over_tcp(const catalog::Instance& instance,
+    std::optional<double> lost_over_tcp(const catalog::Catalog& catalog,
+                                        const catalog::Instance& instance,
                                         int nodes) const override;
 };
 

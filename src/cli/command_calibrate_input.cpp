@@ -9,7 +9,6 @@
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
 #include "trainyard/doc/reader.hpp"
-#include "trainyard/perf/stack.hpp"
 #include "trainyard/render/recipe.hpp"
 #include "trainyard/sys/environment.hpp"
 
@@ -25,13 +24,6 @@ constexpr std::size_t kMaxInput = std::size_t{16} << 20U;
 Error wrong(const Node& at, std::string what, std::string why, std::string fix) {
     return bad_input(
         Diagnostic{Severity::error, at.where, std::move(what), std::move(why), std::move(fix)});
-}
-
-perf::ErrorBand published_band(const workload::Model& model, const workload::Training& t,
-                               const catalog::Accelerator& accelerator) {
-    const perf::Stack* stack = perf::find_stack(t.stack);
-    return perf::error_band(accelerator.id, {.experts = model.moe.has_value(),
-                                             .everyday = stack != nullptr && is_everyday(*stack)});
 }
 
 /// `plan`: a plan.json, or what a record keeps of it.
@@ -61,7 +53,8 @@ Result<Predicted> predict_plan(const Node& plan, const catalog::Catalog& catalog
         return error;
     }
     return Predicted{perf::calibration_key(run->model, t, *cluster->accelerator, run->instance),
-                     prediction->step.total, published_band(run->model, t, *cluster->accelerator),
+                     prediction->step.total,
+                     perf::error_band(*cluster->accelerator, run->model, t.stack),
                      fmt::format("{} on {}x {}", run->model.name, run->nodes, run->instance)};
 }
 
@@ -74,12 +67,13 @@ Result<Predicted> predict_run(const std::string& file, const catalog::Catalog& c
                                     "it holds for a model family on one type",
                                     "write `instance` and `nodes` in place of `accelerator`"});
     }
-    return Predicted{perf::calibration_key(found->run.model, found->training,
-                                           *found->cluster.accelerator, found->run.instance),
-                     found->prediction.step.total,
-                     published_band(found->run.model, found->training, *found->cluster.accelerator),
-                     fmt::format("{} on {}x {}", found->run.model.name, found->cluster.nodes(),
-                                 found->run.instance)};
+    return Predicted{
+        perf::calibration_key(found->run.model, found->training, *found->cluster.accelerator,
+                              found->run.instance),
+        found->prediction.step.total,
+        perf::error_band(*found->cluster.accelerator, found->run.model, found->training.stack),
+        fmt::format("{} on {}x {}", found->run.model.name, found->cluster.nodes(),
+                    found->run.instance)};
 }
 
 /// The first span of each start is left out: caches fill, kernels are compiled.

@@ -147,9 +147,7 @@ Result<Answer> examine(const Args& args, const catalog::Catalog& catalog) {
         if (cluster) {
             a.expected.efa = perf::all_reduce_bus_bandwidth(*cluster, kSize);
             if (a.nodes > 1) {
-                // IP addresses are usually on the first network card only.
-                const int cards = std::max(1, a.expected.instance->network_cards.value_or(1));
-                cluster->inter = {perf::Fabric::tcp, cluster->inter.per_node / cards};
+                cluster->inter = perf::first_card_tcp(*cluster, *a.expected.instance);
                 a.expected.tcp = perf::all_reduce_bus_bandwidth(*cluster, kSize);
             }
         }

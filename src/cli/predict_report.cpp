@@ -10,7 +10,6 @@
 #include <vector>
 
 #include "trainyard/base/text.hpp"
-#include "trainyard/perf/stack.hpp"
 
 namespace trainyard::cli {
 
@@ -133,10 +132,7 @@ std::string memory_text(const PredictReport& r, const Io& io) {
 /// Wider for models with experts and for everyday stacks.
 perf::ErrorBand band_of(const PredictReport& r) {
     if (r.calibration != nullptr) return r.calibration->band;
-    const perf::Stack* stack = perf::find_stack(r.run.training.stack);
-    return perf::error_band(r.cluster.accelerator->id,
-                            {.experts = r.run.model.moe.has_value(),
-                             .everyday = stack != nullptr && is_everyday(*stack)});
+    return perf::error_band(*r.cluster.accelerator, r.run.model, r.run.training.stack);
 }
 
 std::string time_text(const PredictReport& r, const Io& io) {

@@ -8,6 +8,8 @@ namespace trainyard::lint {
 
 using doc::Node;
 
+namespace {
+
 const catalog::Catalog& embedded_catalog() {
     static const catalog::Catalog kCatalog = [] {
         auto loaded = catalog::Catalog::load({});
@@ -16,8 +18,6 @@ const catalog::Catalog& embedded_catalog() {
     }();
     return kCatalog;
 }
-
-namespace {
 
 std::string_view bare(std::string_view type) {
     return type.starts_with("ml.") ? type.substr(3) : type;

@@ -35,7 +35,7 @@ std::optional<UsdPerSecond> price_of(const Case& c, std::string_view type, std::
 std::optional<double> lost_over_tcp(const Case& c, std::string_view type, std::int64_t nodes) {
     const catalog::Instance* i = c.instance(type);
     if (c.performance == nullptr || i == nullptr || nodes < 2 || nodes > 4'096) return std::nullopt;
-    return c.performance->lost_over_tcp(*i, static_cast<int>(nodes));
+    return c.performance->lost_over_tcp(*c.catalog, *i, static_cast<int>(nodes));
 }
 
 std::optional<UsdPerSecond> spot_saving(const Case& c, std::string_view type, std::int64_t nodes) {

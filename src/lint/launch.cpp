@@ -204,6 +204,18 @@ bool Launch::is_multi_node() const {
     return job != nullptr && job->is_multi_node();
 }
 
+std::int64_t Launch::node_count() const {
+    return nodes ? nodes->value : allocated ? allocated->value : 1;
+}
+
+std::int64_t Launch::world_size(std::int64_t most_nodes) const {
+    constexpr std::int64_t kMostPerNode = 64;
+    const std::int64_t each = processes ? processes->value : 0;
+    const std::int64_t count = node_count();
+    const bool is_sane = count >= 1 && count <= most_nodes && each >= 1 && each <= kMostPerNode;
+    return is_sane ? count * each : 0;
+}
+
 std::vector<Launch> find_launches(const Case& c) {
     std::vector<Launch> all;
     for (const Job& job : c.jobs) {

@@ -29,6 +29,10 @@ struct Launch {
 
     /// On several nodes: by its own option, else by the allocation.
     bool is_multi_node() const;
+    /// As the launch says, else as Slurm gives; 1 if neither does.
+    std::int64_t node_count() const;
+    /// Processes on all nodes; 0: not said, or more nodes than `most_nodes` or 64 a node.
+    std::int64_t world_size(std::int64_t most_nodes) const;
     bool is_torch() const {
         return launcher == "torchrun" || launcher == "accelerate" || launcher == "python";
     }

@@ -173,7 +173,6 @@ struct Case {
     std::shared_ptr<const std::vector<Launch>> launches;  ///< made by build_case; launch.hpp
 };
 
-const catalog::Catalog& embedded_catalog();
 Case build_case(Documents documents);
 
 // Readers of one kind each; they append to the case.

@@ -1,5 +1,9 @@
 #include "planned.hpp"
 
+#include <fmt/format.h>
+
+#include <algorithm>
+
 #include "found.hpp"
 
 namespace trainyard::lint {
@@ -61,6 +65,18 @@ Finding& against_plan(Found& found, const Said& said, const Location& planned, s
     Finding& f = found.at(said, std::move(what));
     f.related.push_back({planned, "the plan"});
     return f;
+}
+
+void other_than_planned(Found& found, std::string_view name, const Count& stated,
+                        const Count& planned) {
+    against_plan(found, Said{std::to_string(stated.value), stated.where}, planned.where,
+                 fmt::format("{} {}, but the plan says {}", name, stated.value, planned.value))
+        .fix = fmt::format("{} {}", name, planned.value);
+}
+
+bool Planned::has_type(const std::vector<Said>& types) const {
+    return std::any_of(types.begin(), types.end(),
+                       [&](const Said& t) { return t.text == type.text; });
 }
 
 Result<Planned> read_planned(const SourceText& plan, const catalog::Catalog& catalog) {

@@ -30,12 +30,17 @@ struct Planned {
     std::optional<UsdPerSecond> rate;  ///< per instance, as bought
     bool is_gang = true;               ///< one job on all nodes: no copies, no sharing of nodes
 
+    bool has_type(const std::vector<Said>& types) const;  ///< the plan's is among them
     bool buys(std::string_view word) const { return purchase.is(word); }
 };
 
 class Found;
 /// A finding about `said`, with what the plan says beside it.
 Finding& against_plan(Found& found, const Said& said, const Location& planned, std::string what);
+
+/// The same for a number that is called `name`; the fix is the plan's.
+void other_than_planned(Found& found, std::string_view name, const Count& stated,
+                        const Count& planned);
 
 /// Refuses what is no plan, and a plan that recommends nothing.
 Result<Planned> read_planned(const SourceText& plan, const catalog::Catalog& catalog);

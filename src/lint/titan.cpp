@@ -21,11 +21,7 @@ const Launch* launch_of(const Case& c, const Document& d) {
 
 std::int64_t world_of(const Case& c, const Document& d) {
     const Launch* l = launch_of(c, d);
-    if (l == nullptr || !l->processes) return 0;
-    const std::int64_t nodes = l->nodes ? l->nodes->value : l->allocated ? l->allocated->value : 1;
-    const std::int64_t each = l->processes->value;
-    const bool is_sane = nodes >= 1 && nodes <= 100'000 && each >= 1 && each <= 64;
-    return is_sane ? nodes * each : 0;
+    return l == nullptr ? 0 : l->world_size(100'000);
 }
 
 std::int64_t degree(const Document& d, std::string_view name, std::int64_t otherwise) {

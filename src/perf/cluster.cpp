@@ -31,6 +31,11 @@ Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Insta
     return c;
 }
 
+Interconnect first_card_tcp(const Cluster& cluster, const catalog::Instance& instance) {
+    const int cards = std::max(1, instance.network_cards.value_or(1));
+    return {Fabric::tcp, cluster.inter.per_node / cards};
+}
+
 workload::Training merge_neuron_cores(workload::Training t, int chips) {
     workload::Parallelism& p = t.parallel;
     if (p.devices() != 2 * chips) return t;

@@ -12,6 +12,7 @@
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/csv.hpp"
 #include "trainyard/perf/predict.hpp"
+#include "trainyard/perf/stack.hpp"
 
 namespace trainyard::perf {
 
@@ -71,6 +72,13 @@ ErrorBand error_band(std::string_view accelerator_id, const RunKind& kind) {
     if (kind.experts) widen(band, "experts", " runs of models with experts");
     if (kind.everyday) widen(band, "stock", " runs of everyday frameworks");
     return band;
+}
+
+ErrorBand error_band(const catalog::Accelerator& accelerator, const workload::Model& model,
+                     std::string_view stack) {
+    const Stack* known = find_stack(stack);
+    return error_band(accelerator.id, {.experts = model.moe.has_value(),
+                                       .everyday = known != nullptr && is_everyday(*known)});
 }
 
 }  // namespace trainyard::perf

@@ -1,7 +1,6 @@
 #include "trainyard/plan/candidate.hpp"
 
 #include "trainyard/base/contract.hpp"
-#include "trainyard/perf/stack.hpp"
 
 namespace trainyard::plan {
 namespace {
@@ -85,13 +84,6 @@ perf::Prediction with_mfu(perf::Prediction p, FlopPerSecond peak, int devices, d
     p.communication_share /= slower;
     p.bubble_share /= slower;
     return p;
-}
-
-perf::ErrorBand band_of(const workload::Job& job, const workload::Training& t,
-                        const catalog::Accelerator& accelerator) {
-    const perf::Stack* stack = perf::find_stack(t.stack);
-    return perf::error_band(accelerator.id, {.experts = job.model.moe.has_value(),
-                                             .everyday = stack != nullptr && is_everyday(*stack)});
 }
 
 void apply_calibration(Candidate& c, const workload::Model& model,

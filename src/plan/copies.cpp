@@ -77,7 +77,7 @@ OneRun modelled_run(const Eligible& e, const Request& request, const Work& work,
         c.prediction = with_mfu(c.prediction, *peak, devices, *request.job.mfu);
     c.step = c.prediction.step.total;
     c.steps = steps_of(work, best.training.global_batch);
-    c.band = band_of(request.job, c.training, *e.accelerator);
+    c.band = perf::error_band(*e.accelerator, request.job.model, c.training.stack);
     c.instance = e.instance;
     c.accelerator = e.accelerator;
     apply_calibration(c, request.job.model, request.calibrations);

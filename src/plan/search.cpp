@@ -99,7 +99,7 @@ Candidate candidate_of(const Eligible& e, int nodes, const perf::Cluster& cluste
         c.prediction = with_mfu(c.prediction, *peak, c.devices(), *s.request->job.mfu);
     c.step = c.prediction.step.total;
     c.steps = steps_of(*s.work, best.training.global_batch);
-    c.band = band_of(s.request->job, c.training, *e.accelerator);
+    c.band = perf::error_band(*e.accelerator, s.request->job.model, c.training.stack);
     apply_calibration(c, s.request->job.model, s.request->calibrations);
     return c;
 }

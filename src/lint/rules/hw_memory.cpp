@@ -122,7 +122,7 @@ std::optional<workload::Training> of_megatron_line(const StatedTraining& t, std:
     return w;
 }
 
-std::optional<workload::Training> of_deepspeed(const Case& c, const StatedTraining& t,
+std::optional<workload::Training> of_deepspeed(const StatedTraining& t,
                                                const std::vector<Said>& words, const Document& d,
                                                std::int64_t world) {
     const doc::Node* zero = get(&t.document->root, "zero_optimization");
@@ -130,8 +130,7 @@ std::optional<workload::Training> of_deepspeed(const Case& c, const StatedTraini
         get(zero, "offload_optimizer") != nullptr || get(zero, "offload_param") != nullptr;
     const Said optimizer = said(&t.document->root, {"optimizer", "type"});
     const bool is_adam = !optimizer || contains(optimizer.text, "adam");
-    if (offloads || !is_adam || is_small(words) || world > kMost) return std::nullopt;
-    static_cast<void>(c);
+    if (offloads || !is_adam || is_small(words)) return std::nullopt;
     workload::Training w;
     const auto stage = t.zero ? std::clamp<std::int64_t>(t.zero->value, 0, 3) : 0;
     w.parallel.zero = static_cast<workload::Zero>(stage);
@@ -160,12 +159,10 @@ struct Subject {
 void judge(const Case& c, const workload::Model& m, const workload::Training& t, const Subject& s,
            Found& found) {
     const catalog::Instance* i = instance_of(c, *s.launch);
-    const std::int64_t nodes = s.launch->nodes       ? s.launch->nodes->value
-                               : s.launch->allocated ? s.launch->allocated->value
-                                                     : 1;
-    if (i == nullptr || i->accelerators <= 0 || nodes < 1 || nodes > kMost) return;
+    if (i == nullptr || i->accelerators <= 0) return;
     if (s.launch->processes->value != i->accelerators) return;
-    const auto memory = c.performance->memory(m, t, *i, static_cast<int>(nodes));
+    const std::int64_t nodes = s.launch->node_count();
+    const auto memory = c.performance->memory(*c.catalog, m, t, *i, static_cast<int>(nodes));
     if (!memory || memory->needed <= memory->capacity) return;
     Finding& f =
         found.at(s.at, fmt::format("{} with {} needs at least {} on each {}, which has {} for it",
@@ -176,13 +173,7 @@ void judge(const Case& c, const workload::Model& m, const workload::Training& t,
     f.waste = price_of(c, i->type, nodes);
 }
 
-std::int64_t world_of(const Launch& l) {
-    const std::int64_t nodes = l.nodes ? l.nodes->value : l.allocated ? l.allocated->value : 1;
-    if (!l.processes || nodes < 1 || nodes > 4'096 || l.processes->value < 1) return 0;
-    return l.processes->value > 64 ? 0 : nodes * l.processes->value;
-}
-
-/// The launch that names this DeepSpeed configuration, or the only one of the case.
+/// The launch that names this DeepSpeed configuration; nullptr if there is none or more than one.
 const Launch* launch_of(const Case& c, const Document& config) {
     const std::string& path = config.source->path;
     const std::string_view name = std::string_view(path).substr(path.rfind('/') + 1);
@@ -202,11 +193,11 @@ void find(const Case& c, Found& found) {
     for (const StatedTraining& t : stated_trainings(c)) {
         const bool is_deepspeed = t.framework == StatedTraining::Framework::deepspeed;
         const Launch* launch = is_deepspeed ? launch_of(c, *t.document) : t.launch;
-        const std::int64_t world = launch == nullptr ? 0 : world_of(*launch);
+        const std::int64_t world = launch == nullptr ? 0 : launch->world_size(4'096);
         if (world == 0) continue;
         if (is_deepspeed) {
             const auto model = model_of(c, launch->words);
-            const auto w = of_deepspeed(c, t, launch->words, *launch->document, world);
+            const auto w = of_deepspeed(t, launch->words, *launch->document, world);
             if (!model || !w) continue;
             const Said at = t.zero ? Said{std::to_string(t.zero->value), t.zero->where}
                                    : Said{"", t.document->head()};

@@ -1,7 +1,5 @@
 // Another batch or sequence length than the plan's.
 
-#include <fmt/format.h>
-
 #include "found.hpp"
 #include "planned.hpp"
 #include "stated.hpp"
@@ -13,10 +11,7 @@ namespace {
 void compare(std::string_view name, const std::optional<Count>& stated,
              const std::optional<Count>& planned, Found& found) {
     if (!stated || !planned || stated->value <= 0 || stated->value == planned->value) return;
-    Finding& f = against_plan(
-        found, Said{std::to_string(stated->value), stated->where}, planned->where,
-        fmt::format("{} {}, but the plan says {}", name, stated->value, planned->value));
-    f.fix = fmt::format("{} {}", name, planned->value);
+    other_than_planned(found, name, *stated, *planned);
 }
 
 void find(const Case& c, Found& found) {

@@ -14,10 +14,7 @@ void compare(std::string_view name, const std::optional<Count>& stated,
              const std::optional<Count>& planned, Found& found) {
     // torchtitan's -1 is "all that are left".
     if (!stated || !planned || stated->value == planned->value || stated->value < 0) return;
-    Finding& f = against_plan(
-        found, Said{std::to_string(stated->value), stated->where}, planned->where,
-        fmt::format("{} {}, but the plan says {}", name, stated->value, planned->value));
-    f.fix = fmt::format("{} {}", name, planned->value);
+    other_than_planned(found, name, *stated, *planned);
 }
 
 /// Megatron's degrees are 1 unless stated.

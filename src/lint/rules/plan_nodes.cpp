@@ -26,9 +26,7 @@ void differ(const Case& c, const Count& n, std::string_view who, Found& found) {
 }
 
 void judge_pool(const Case& c, const Pool& p, Found& found) {
-    const bool is_planned = std::any_of(p.types.begin(), p.types.end(),
-                                        [&](const Said& t) { return t.text == c.plan->type.text; });
-    if (!is_planned) return;
+    if (!c.plan->has_type(p.types)) return;
     const std::int64_t planned = c.plan->nodes->value;
     if (p.max && p.max->value < planned) {
         Finding& f = against_plan(found, number(*p.max), c.plan->nodes->where,
@@ -51,10 +49,7 @@ void judge_limits(const Case& c, Found& found) {
     std::int64_t together = 0;
     std::optional<facts::NodeLimit> first;
     for (const Pool& p : c.pools) {
-        const bool is_planned = std::any_of(p.types.begin(), p.types.end(), [&](const Said& t) {
-            return t.text == c.plan->type.text;
-        });
-        if (p.form != Pool::Form::karpenter || !is_planned) continue;
+        if (p.form != Pool::Form::karpenter || !c.plan->has_type(p.types)) continue;
         const auto limit = facts::node_limit(p, *c.plan->instance);
         if (!limit) return;
         together += std::min<std::int64_t>(limit->nodes, 1 << 20);

@@ -74,10 +74,7 @@ bool is_elsewhere(const Case& c, const Pool& self) {
 void find(const Case& c, Found& found) {
     if (c.plan == nullptr || !c.plan->purchase) return;
     for (const Pool& p : c.pools) {
-        const bool is_planned = std::any_of(p.types.begin(), p.types.end(), [&](const Said& t) {
-            return t.text == c.plan->type.text;
-        });
-        if (is_planned && !is_elsewhere(c, p)) judge_pool(c, p, found);
+        if (c.plan->has_type(p.types) && !is_elsewhere(c, p)) judge_pool(c, p, found);
     }
     for (const Training& t : c.trainings) {
         if (t.is_open || facts::bare_type(t.type.text) != c.plan->type.text) continue;

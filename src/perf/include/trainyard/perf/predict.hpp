@@ -133,6 +133,8 @@ Result<Prediction> predict(const workload::Model& model, const workload::Trainin
 /// that the model needs.
 Result<Cluster> cluster_of(const catalog::Catalog& catalog, const catalog::Instance& instance,
                            int nodes);
+/// The same nodes over TCP on their first network card: IP addresses are usually on that one only.
+Interconnect first_card_tcp(const Cluster& cluster, const catalog::Instance& instance);
 
 /// A Neuron mapping counts cores, two a chip; the model's device is the chip. Halves TP, or DP with
 /// twice the micro-batch, if the mapping has twice as many devices as there are chips; otherwise
@@ -157,5 +159,8 @@ struct RunKind {
 /// The accelerator's band, each end at least as wide as the published runs of that kind had it, on
 /// whatever accelerator they ran.
 ErrorBand error_band(std::string_view accelerator_id, const RunKind& kind);
+/// The same for a model on a software stack; an unknown stack counts as tuned.
+ErrorBand error_band(const catalog::Accelerator& accelerator, const workload::Model& model,
+                     std::string_view stack);
 
 }  // namespace trainyard::perf

@@ -60,8 +60,4 @@ std::string describe_cluster(const Candidate& c);
 /// its parts in proportion; tokens/s, MFU and shares follow from the new step.
 perf::Prediction with_mfu(perf::Prediction p, FlopPerSecond peak, int devices, double mfu);
 
-/// The 80 % band of this training on this accelerator: wider for experts and everyday stacks.
-perf::ErrorBand band_of(const workload::Job& job, const workload::Training& t,
-                        const catalog::Accelerator& accelerator);
-
 }  // namespace trainyard::plan
