@@ -1,15 +1,20 @@
 #!/usr/bin/env python3
 """A metadata service of EC2 that plays an interruption, and fails on purpose. Standard library only.
 
-usage: tests/support/fake_imds.py [--trace FILE] [--token-life SECONDS]
+usage: tests/support/fake_imds.py [--trace FILE [--nodes N] [--speed-up F]] [--token-life SECONDS]
 
-Prints its port as the first line, ends when its standard input does. The trace has one JSON object a line, {"at":
-SECONDS, "set": {…}}: what changes so long after the start; the keys are those of FakeImds.set(). {left:N} in a body
-becomes the time N seconds after it was set. IMDSv2 only, unless "version_1": tokens are checked, live as long as they
+Prints its port as the first line, ends when its standard input does. The trace is one of two:
+  - spot capacity, as `trainyard trace convert` writes it and `trainyard simulate --trace` reads it: a notice each time
+    that fewer than N nodes (1) are left of its first pool, taken back when they are there again. F seconds of the trace
+    pass in one of ours; a notice still gives the 120 s that AWS gives, since a save takes as long as it takes;
+  - faults, one JSON object a line, {"at": SECONDS, "set": {…}}: what changes so long after the start; the keys are those
+    of FakeImds.set(). {left:N} in a body becomes the time N seconds after it was set.
+IMDSv2 only, unless "version_1": tokens are checked, live as long as they
 were asked to (or --token-life), a PUT with X-Forwarded-For is refused.
 """
 
 import argparse
+import csv
 import email.utils
 import http.server
 import json
@@ -23,6 +28,7 @@ ACTION = "/latest/meta-data/spot/instance-action"
 REBALANCE = "/latest/meta-data/events/recommendations/rebalance"
 MAINTENANCE = "/latest/meta-data/events/maintenance/scheduled"
 LIFECYCLE = "/latest/meta-data/autoscaling/target-lifecycle-state"
+NOTICE_S = 120
 
 
 def stamp(after, offset=0.0):
@@ -152,24 +158,46 @@ class FakeImds:
         handler.answer(status, body, slow=self.state.get("slow", False) and status == 200)
 
 
-def play(fake, path):
+def capacity_changes(path, nodes=1):
+    """When the first pool of a trace has at least so many nodes: [(seconds, whether)], the last one its end."""
+    with open(path, encoding="utf-8") as trace:
+        rows = list(csv.DictReader(line for line in trace if not line.startswith("#")))
+    changes = []
+    for row in rows:
+        if row["pool"] == rows[0]["pool"] and row["nodes"] != "":
+            enough = int(row["nodes"]) >= nodes
+            if not changes or changes[-1][1] != enough:
+                changes.append((float(row["time_s"]), enough))
+    end = max(float(row["time_s"]) for row in rows if row["pool"] == rows[0]["pool"])
+    return [*changes, (end, changes[-1][1])]
+
+
+def play(fake, path, nodes=1, speed_up=1.0):
     begun = time.monotonic()
     with open(path, encoding="utf-8") as trace:
-        for line in trace:
-            entry = json.loads(line)
-            time.sleep(max(0.0, begun + entry["at"] - time.monotonic()))
-            fake.set(**entry["set"])
+        if trace.read(1) == "{":
+            trace.seek(0)
+            entries = [json.loads(line) for line in trace]
+        else:
+            told = {False: f'{{"action": "terminate", "time": "{{left:{NOTICE_S}}}"}}', True: None}
+            entries = [{"at": at / speed_up, "set": {ACTION: told[enough]}}
+                       for at, enough in capacity_changes(path, nodes)]
+    for entry in entries:
+        time.sleep(max(0.0, begun + entry["at"] - time.monotonic()))
+        fake.set(**entry["set"])
 
 
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--trace")
+    parser.add_argument("--nodes", type=int, default=1)
+    parser.add_argument("--speed-up", type=float, default=1.0)
     parser.add_argument("--token-life", type=float)
     args = parser.parse_args()
     fake = FakeImds(args.token_life)
     print(fake.server.server_address[1], flush=True)
     if args.trace:
-        threading.Thread(target=play, args=(fake, args.trace), daemon=True).start()
+        threading.Thread(target=play, args=(fake, args.trace, args.nodes, args.speed_up), daemon=True).start()
     sys.stdin.read()
 
 
