@@ -22,6 +22,7 @@ MachineFacts good() {
     f.locked_memory = Bytes::from_base(INFINITY);
     f.huge_pages = 5128;
     f.clock_kept = true;
+    f.all_reduce = AllReduce{{}, {}, "NCCL, 8 ranks, 256 MiB", 410 * kGBPerSecond};
     return f;
 }
 MachineWants wants() {
@@ -30,6 +31,7 @@ MachineWants wants() {
     w.accelerators = 8;
     w.accelerator = "H100";
     w.efa_interfaces = 32;
+    w.bus_bandwidth = 400 * kGBPerSecond;
     w.disk = kTB;
     w.has_store = true;
     return w;
@@ -82,6 +84,26 @@ TEST(Preflight, EachLackIsFoundAndNoOther) {
     f = good();
     f.store_problem = "access denied";
     EXPECT_EQ(worst(f, "store"), Level::failed);
+    f = good();
+    f.all_reduce->bus_bandwidth = 290 * kGBPerSecond;
+    EXPECT_EQ(worst(f, "all-reduce"), Level::warning);
+    f.all_reduce->problem = "rank 3: unhandled system error";
+    EXPECT_EQ(worst(f, "all-reduce"), Level::failed);
+}
+
+TEST(Preflight, ASkippedAllReduceSaysWhy) {
+    MachineFacts f = good();
+    f.all_reduce->skipped = "python3 has no PyTorch";
+    const Finding last = preflight(f, wants()).back();
+    EXPECT_EQ(last.level, Level::skipped);
+    EXPECT_EQ(last.text, "python3 has no PyTorch");
+}
+
+TEST(Preflight, WhatTheDriverSaysIsTold) {
+    MachineFacts f = good();
+    f.accelerators.reset();
+    f.driver_problem = "Failed to initialize NVML: Driver/library version mismatch";
+    EXPECT_NE(preflight(f, wants()).front().text.find("version mismatch"), std::string::npos);
 }
 
 }  // namespace

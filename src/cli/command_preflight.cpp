@@ -7,9 +7,11 @@
 #include "command_catalog_input.hpp"
 #include "command_run_input.hpp"
 #include "command_store_parts.hpp"
+#include "preflight_all_reduce.hpp"
 #include "trainyard/agent/preflight.hpp"
 #include "trainyard/base/text.hpp"
 #include "trainyard/doc/node.hpp"
+#include "trainyard/perf/bus_bandwidth.hpp"
 #include "trainyard/sys/machine.hpp"
 #include "trainyard/sys/process.hpp"
 
@@ -25,19 +27,27 @@ std::optional<Bytes> bytes_of(std::optional<std::uint64_t> value) {
     return is_endless ? Bytes::from_base(INFINITY) : static_cast<double>(*value) * kByte;
 }
 
+/// NVIDIA's driver, else that of Trainium and Inferentia.
 void ask_driver(agent::MachineFacts& facts) {
     const auto said =
         sys::run_process({"nvidia-smi", "--query-gpu=name,driver_version", "--format=csv,noheader"},
                          std::chrono::seconds(30));
-    if (!said || said->status != 0) return;
-    facts.accelerators = 0;
-    for (const std::string_view line : split(said->out, '\n')) {
-        const auto fields = split(line, ',');
-        if (fields.size() != 2) continue;
-        facts.accelerators = *facts.accelerators + 1;
-        facts.accelerator_names.push_back(printable(trim(fields[0]), 60));
-        facts.driver = printable(trim(fields[1]), 30);
+    if (said && said->status == 0) {
+        facts.accelerators = 0;
+        for (const std::string_view line : split(said->out, '\n')) {
+            const auto fields = split(line, ',');
+            if (fields.size() != 2) continue;
+            facts.accelerators = *facts.accelerators + 1;
+            facts.accelerator_names.push_back(printable(trim(fields[0]), 60));
+            facts.driver = printable(trim(fields[1]), 30);
+        }
+        return;
     }
+    if (said) facts.driver_problem = printable(trim(split(said->out, '\n').front()), 100);
+    const sys::NeuronDevices neuron = sys::neuron_devices();
+    if (neuron.count == 0) return;
+    facts.accelerators = neuron.count;
+    facts.driver = neuron.driver.empty() ? "" : "neuron " + printable(neuron.driver, 30);
 }
 
 /// The nearest directory that is there: the checkpoint directory may yet have to be made.
@@ -68,11 +78,13 @@ Result<agent::MachineWants> wants_of(const Args& args, Io& io) {
     w.disk = args.bytes("disk", mistakes);
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
     w.has_store = args.given("store");
-    if (!args.given("instance")) return w;
+    const auto told = sys::ec2_instance_type();
+    if (!args.given("instance") && !told) return w;
     const auto catalog = load_catalog(args, io.today);
     if (!catalog) return catalog.error();
-    w.type = args.text("instance");
+    w.type = args.given("instance") ? args.text("instance") : printable(*told, 60);
     const catalog::Instance* instance = catalog->instance(w.type);
+    if (instance == nullptr && !args.given("instance")) return w;
     if (instance == nullptr) {
         const auto near = catalog->nearest_instance(w.type);
         return bad_input(Diagnostic{
@@ -84,7 +96,16 @@ Result<agent::MachineWants> wants_of(const Args& args, Io& io) {
     w.accelerators = instance->accelerators;
     w.accelerator = instance->accelerator;
     w.efa_interfaces = instance->efa_interfaces;
+    if (instance->accelerators < 2) return w;
+    const auto cluster = perf::cluster_of(*catalog, *instance, 1);
+    if (cluster) w.bus_bandwidth = perf::all_reduce_bus_bandwidth(*cluster, kAllReduceSize);
     return w;
+}
+
+agent::AllReduce all_reduce_of(const agent::MachineFacts& facts, const Args& args) {
+    if (facts.accelerators && facts.accelerator_names.empty() && *facts.accelerators > 0)
+        return agent::AllReduce::not_made("on Neuron devices nccom-test makes one");
+    return measure_all_reduce(facts.accelerators.value_or(0), args.text("python"));
 }
 
 Result<Outcome> run_preflight(const Args& args, Io& io) {
@@ -100,8 +121,9 @@ Result<Outcome> run_preflight(const Args& args, Io& io) {
         const auto inventory = (*open)->repository->inventory();
         if (!inventory) facts.store_problem = inventory.error().diagnostics.front().what;
     }
+    if (!args.flag("no-all-reduce")) facts.all_reduce = all_reduce_of(facts, args);
     const auto findings = agent::preflight(facts, *wants);
-    static constexpr const char* kLevels[] = {"ok", "warning", "failed"};
+    static constexpr const char* kLevels[] = {"skipped", "ok", "warning", "failed"};
     Level worst = Level::good;
     doc::Node list = doc::Node::list();
     for (const agent::Finding& f : findings) {
@@ -151,7 +173,8 @@ Command preflight_command() {
         if (made.value_name.empty()) made.kind = Option::Kind::flag;
         return made;
     };
-    Option instance = option("instance", "TYPE", "what this machine is; devices are compared");
+    Option instance =
+        option("instance", "TYPE", "what this machine is, if it does not say so itself");
     instance.names = "instance";
     Option fail_on = option("fail-on", "WORD", "exit 1 if a check is that bad", "never");
     fail_on.choices = {"never", "failed", "warning"};
@@ -161,6 +184,8 @@ Command preflight_command() {
         option("checkpoint-dir", "DIR", "whose disk is measured", "."),
         option("disk", "SIZE", "that must be free there"),
         option("port", "PORT", "that must be free: MASTER_PORT", "29500"),
+        option("python", "PROGRAM", "whose PyTorch makes the all-reduce", "python3"),
+        option("no-all-reduce", "", "leave out the all-reduce, which takes seconds"),
         option("store", "STORE", "a directory or s3://BUCKET/PREFIX that must be readable"),
         std::move(fail_on),
         option("jobs", "N", "transfers at a time", "8"),

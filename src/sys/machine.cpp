@@ -20,6 +20,12 @@ std::optional<std::uint64_t> limit_of(__rlimit_resource kind) {
     return limit.rlim_cur;
 }
 
+/// The first line of a small file of the kernel; empty if there is none.
+std::string line_of(const std::string& path) {
+    auto text = read_whole(real_env(), path, 4096).value_or("");
+    return text.substr(0, text.find('\n'));
+}
+
 }  // namespace
 
 std::optional<std::uint64_t> free_bytes(const std::string& path) {
@@ -37,10 +43,10 @@ std::optional<std::uint64_t> total_bytes(const std::string& path) {
 std::optional<std::uint64_t> open_files_limit() { return limit_of(RLIMIT_NOFILE); }
 std::optional<std::uint64_t> locked_memory_limit() { return limit_of(RLIMIT_MEMLOCK); }
 
-std::optional<std::int64_t> huge_pages() {
-    const auto text = read_whole(real_env(), "/proc/sys/vm/nr_hugepages", 64);
-    if (!text || text->empty()) return std::nullopt;
-    return std::strtoll(text->c_str(), nullptr, 10);
+std::optional<std::int64_t> huge_pages(const std::string& root) {
+    const auto text = line_of(root + "/proc/sys/vm/nr_hugepages");
+    if (text.empty()) return std::nullopt;
+    return std::strtoll(text.c_str(), nullptr, 10);
 }
 
 std::optional<bool> is_clock_kept() {
@@ -50,18 +56,35 @@ std::optional<bool> is_clock_kept() {
     return answer != TIME_ERROR;
 }
 
-int efa_devices() {
-    const auto devices = real_env().list("/sys/class/infiniband");
+int efa_devices(const std::string& root) {
+    const std::string place = root + "/sys/class/infiniband";
+    const auto devices = real_env().list(place);
     if (!devices) return 0;
     int count = 0;
     for (const DirectoryEntry& device : *devices) {
         // Named efa_N or rdmapNsM; the driver tells.
-        const std::string driver =
-            "/sys/class/infiniband/" + device.name + "/device/driver/module/";
+        const std::string driver = place + "/" + device.name + "/device/driver/module/";
         if (device.name.starts_with("efa") || real_env().status(driver + "drivers/pci:efa"))
             ++count;
     }
     return count;
+}
+
+NeuronDevices neuron_devices(const std::string& root) {
+    NeuronDevices found;
+    const auto devices = real_env().list(root + "/sys/devices/virtual/neuron_device");
+    if (!devices) return found;
+    for (const DirectoryEntry& device : *devices) {
+        if (device.name.starts_with("neuron")) ++found.count;
+    }
+    found.driver = line_of(root + "/sys/module/neuron/version");
+    return found;
+}
+
+std::optional<std::string> ec2_instance_type(const std::string& root) {
+    const std::string place = root + "/sys/devices/virtual/dmi/id/";
+    if (line_of(place + "sys_vendor") != "Amazon EC2") return std::nullopt;
+    return line_of(place + "product_name");
 }
 
 bool is_port_free(int port) {

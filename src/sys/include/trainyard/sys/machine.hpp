@@ -11,11 +11,21 @@ std::optional<std::uint64_t> free_bytes(const std::string& path);   ///< for us,
 std::optional<std::uint64_t> total_bytes(const std::string& path);  ///< of its file system
 std::optional<std::uint64_t> open_files_limit();                    ///< soft; 2^64 - 1: none
 std::optional<std::uint64_t> locked_memory_limit();                 ///< bytes; 2^64 - 1: none
-std::optional<std::int64_t> huge_pages();                           ///< of the default size
+/// What stands below `root`/sys and `root`/proc; "" is this machine, a test has its own.
+std::optional<std::int64_t> huge_pages(const std::string& root = "");  ///< of the default size
 /// Whether the kernel's clock is kept by a time service (NTP, PTP).
 std::optional<bool> is_clock_kept();
 /// Devices of Elastic Fabric Adapters.
-int efa_devices();
+int efa_devices(const std::string& root = "");
+/// AWS Trainium and Inferentia chips, and their driver's version.
+/// Neuron Sysfs User Guide, https://awsdocs-neuron.readthedocs-hosted.com
+struct NeuronDevices {
+    int count = 0;
+    std::string driver;  ///< empty: it does not tell
+};
+NeuronDevices neuron_devices(const std::string& root = "");
+/// "p5.48xlarge": EC2 hosts of the Nitro system say so in their DMI; nullopt elsewhere.
+std::optional<std::string> ec2_instance_type(const std::string& root = "");
 /// Whether a TCP port can be listened at, on all addresses.
 bool is_port_free(int port);
 
