@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "hcl.hpp"
+#include "intrinsics.hpp"
 #include "python_calls.hpp"
 #include "trainyard/base/text.hpp"
 
@@ -244,6 +245,7 @@ void recognise_tree(Document& d) {
     } else if (is_object(n, {"AWSTemplateFormatVersion"}) ||
                (get(&n, "Resources") != nullptr && has(d.text, "AWS::"))) {
         d.kind = Kind::cloudformation;
+        d.root = with_defaults(d.root);
     } else if (is_object(n, {"planned_values"}) || is_object(n, {"resource_changes"})) {
         d.kind = Kind::terraform_plan;
     } else if (is_object(n, {"check"}) && d.source->path.ends_with("trainyard.yaml")) {

@@ -98,7 +98,8 @@ struct Training {
     Location where;
     Said type;  ///< "ml.p4d.24xlarge"
     std::optional<Count> count, volume_gb, max_run, max_wait, keep_alive;
-    Said spot;  ///< EnableManagedSpotTraining; text "true" or "false"
+    bool has_max_run = false, has_max_wait = false;  ///< given, if only as an expression
+    Said spot;  ///< EnableManagedSpotTraining; text "true", "false" or an expression
     Said checkpoint_uri, checkpoint_path, role, image, framework_version, py_version, input_mode;
     Said subnets, compression, debugger, output, traffic_encryption, training_plan;
     const doc::Node* distribution = nullptr;

@@ -11,7 +11,9 @@ namespace {
 
 Said flag(const Node* node) {
     Said word = said(node);
-    if (word) word = {is_true(node) ? "true" : "false", key_of(*node)};
+    if (!word) return word;
+    if (!is_open(word.text)) word.text = is_true(node) ? "true" : "false";
+    word.where = key_of(*node);
     return word;
 }
 
@@ -24,6 +26,15 @@ Said first_of(const Node* node, std::initializer_list<std::string_view> keys) {
 }
 
 Said block(const Node* node) { return node == nullptr ? Said{} : Said{"set", key_of(*node)}; }
+
+/// A part of the job that something else than its own class makes: what it holds is not known.
+bool is_made_elsewhere(const Node* part, std::string_view its_class) {
+    if (part == nullptr) return false;
+    const Said made = said(part);
+    return (made && made.text != "${" + std::string(its_class) + "}" &&
+            !made.text.ends_with("." + std::string(its_class) + "}")) ||
+           get(part, "**") != nullptr;
+}
 
 Training of_request(const Document& d, const Node& n) {
     Training t;
@@ -43,6 +54,8 @@ Training of_request(const Document& d, const Node& n) {
     t.training_plan = said(resources, {"TrainingPlanArn"});
     t.max_run = count(&n, {"StoppingCondition", "MaxRuntimeInSeconds"});
     t.max_wait = count(&n, {"StoppingCondition", "MaxWaitTimeInSeconds"});
+    t.has_max_run = get(&n, {"StoppingCondition", "MaxRuntimeInSeconds"}) != nullptr;
+    t.has_max_wait = get(&n, {"StoppingCondition", "MaxWaitTimeInSeconds"}) != nullptr;
     t.spot = flag(get(&n, "EnableManagedSpotTraining"));
     t.checkpoint_uri = said(&n, {"CheckpointConfig", "S3Uri"});
     t.checkpoint_path = said(&n, {"CheckpointConfig", "LocalPath"});
@@ -72,6 +85,8 @@ Training of_estimator(const Document& d, const Node& n) {
     t.keep_alive = count(&n, {"keep_alive_period_in_seconds"});
     t.max_run = count(&n, {"max_run"});
     t.max_wait = count(&n, {"max_wait"});
+    t.has_max_run = get(&n, "max_run") != nullptr;
+    t.has_max_wait = get(&n, "max_wait") != nullptr;
     t.spot = flag(get(&n, "use_spot_instances"));
     t.checkpoint_uri = said(&n, {"checkpoint_s3_uri"});
     t.checkpoint_path = said(&n, {"checkpoint_local_path"});
@@ -106,6 +121,8 @@ Training of_trainer(const Document& d, const Node& n) {
     const Node* stopping = get(&n, "stopping_condition");
     t.max_run = count(stopping, {"max_runtime_in_seconds"});
     t.max_wait = count(stopping, {"max_wait_time_in_seconds"});
+    t.has_max_run = get(stopping, "max_runtime_in_seconds") != nullptr;
+    t.has_max_wait = get(stopping, "max_wait_time_in_seconds") != nullptr;
     t.checkpoint_uri = said(&n, {"checkpoint_config", "s3_uri"});
     t.checkpoint_path = said(&n, {"checkpoint_config", "local_path"});
     t.role = said(&n, {"role"});
@@ -116,7 +133,10 @@ Training of_trainer(const Document& d, const Node& n) {
     t.distribution = get(&n, "distributed");
     t.hyperparameters = env_of_map(get(&n, "hyperparameters"));
     t.env = env_of_map(get(&n, "environment"));
-    t.is_open = get(&n, "**") != nullptr;
+    t.is_open = get(&n, "**") != nullptr || is_made_elsewhere(compute, "Compute") ||
+                is_made_elsewhere(stopping, "StoppingCondition") ||
+                is_made_elsewhere(get(&n, "checkpoint_config"), "CheckpointConfig") ||
+                is_made_elsewhere(get(&n, "networking"), "Networking");
     return t;
 }
 

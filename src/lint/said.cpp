@@ -20,9 +20,10 @@ const Node* get(const Node* node, std::initializer_list<std::string_view> path) 
 }
 
 Said said(const Node* node) {
-    if (node == nullptr || node->is(Node::Kind::list) || node->is(Node::Kind::map) ||
-        node->is(Node::Kind::null)) {
-        return {};
+    if (node == nullptr || node->is(Node::Kind::list) || node->is(Node::Kind::null)) return {};
+    if (node->is(Node::Kind::map)) {
+        const Node* call = node->find("()");
+        return call == nullptr ? Said{} : Said{"${" + call->text() + "}", node->where};
     }
     return {node->text(), node->where};
 }

@@ -32,7 +32,8 @@ struct EnvVar {
 /// Walks map members; nullptr if one is missing or a null.
 const doc::Node* get(const doc::Node* node, std::initializer_list<std::string_view> path);
 const doc::Node* get(const doc::Node* node, std::string_view key);
-/// The scalar at the end of a path; empty Said if there is none.
+/// The scalar at the end of a path; a call of Python is open, "${name}"; empty Said if there is
+/// none.
 Said said(const doc::Node* node);
 Said said(const doc::Node* node, std::initializer_list<std::string_view> path);
 /// Where the key of a member stands; the value's place if it has no key.

@@ -5,7 +5,7 @@ usage: tests/lint/cases.py --binary PATH faulty|clean
 
 faulty    ../shared/data/config_cases_open.jsonl: at least 60 must get a finding of the expected rule and severity, at a
           line of the file. SKIP if the file is not there.
-clean     ../shared/facts/renders/*: no finding of severity error or warning. SKIP if the folder is not there.
+clean     tests/lint/clean/* and ../shared/facts/renders/*, if they are there: no finding of severity error or warning.
 """
 
 import argparse
@@ -75,11 +75,8 @@ def report(name, findings):
 
 
 def clean(binary):
-    folder = SHARED / "facts" / "renders"
-    if not folder.is_dir():
-        print(f"SKIP: {folder} is not there")
-        return SKIPPED
-    files = sorted(p for p in folder.iterdir() if p.is_file())
+    folders = [ROOT / "tests" / "lint" / "clean", SHARED / "facts" / "renders"]
+    files = sorted(p for folder in folders if folder.is_dir() for p in folder.iterdir() if p.is_file())
     wrong = sum(report(p.name, loud(check(binary, p))) for p in files)
     print(f"{len(files)} clean files, {wrong} findings too many")
     return 1 if wrong else 0

@@ -28,7 +28,7 @@ void find(const Case& c, Found& found) {
         f.waste = price_of(c, type.text, p.min->value);
         f.edits.push_back({p.min->where, std::to_string(p.min->value), "0"});
         const bool is_static = p.max && p.max->value == p.min->value;
-        if (p.form == Pool::Form::parallelcluster && is_static) f.severity = Severity::note;
+        if (is_static) f.severity = Severity::note;  // a fixed size is a choice
     }
 }
 

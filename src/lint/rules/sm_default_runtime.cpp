@@ -10,7 +10,7 @@ namespace {
 
 void find(const Case& c, Found& found) {
     for (const Training& t : c.trainings) {
-        if (t.max_run || t.is_open) continue;
+        if (t.has_max_run || t.is_open) continue;
         const bool is_v3 = t.form == Training::Form::trainer;
         found.at(t.where,
                  fmt::format("no time limit: the job is stopped after {}", is_v3 ? "1 h" : "24 h"));

@@ -13,7 +13,7 @@ constexpr std::int64_t kLongest = 2'419'200;  ///< seconds; SageMaker's quota
 void find(const Case& c, Found& found) {
     for (const Training& t : c.trainings) {
         if (t.is_open) continue;
-        if (t.max_wait && !t.is_spot()) {
+        if (t.max_wait && !t.is_spot() && !is_open(t.spot.text)) {
             found
                 .at(Said{std::to_string(t.max_wait->value), t.max_wait->where},
                     "MaxWaitTimeInSeconds is only valid with managed spot training")
@@ -25,7 +25,7 @@ void find(const Case& c, Found& found) {
                                 t.max_wait->value, t.max_run->value))
                 .fix = fmt::format("at least {}; twice the run leaves room to wait for capacity",
                                    t.max_run->value);
-        } else if (t.is_spot() && !t.max_wait) {
+        } else if (t.is_spot() && !t.has_max_wait) {
             found.at(t.spot.where, "managed spot training needs a MaxWaitTimeInSeconds").fix =
                 "max_wait of at least max_run";
         }
