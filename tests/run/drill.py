@@ -4,9 +4,9 @@
 usage: tests/run/drill.py --binary PATH [--points 24] [--seed 1] [--jobs 2] [--verbose]
 
 A run takes 100 steps with a checkpoint every 5 and is hit again and again until it ends: SIGKILL of a rank, of the
-command, of the process beside it, of the supervisor, of all at once (also with the checkpoint directory lost);
-SIGTERM; an interruption notice; a full disk; with S3, a server that fails 15 % of its requests on purpose and is
-stopped for a while (network cut). After each hit: the newest committed step has not gone back. After each run:
+command, of the process beside it, of the supervisor (also while it uploads a checkpoint that is just complete), of all
+at once (also with the checkpoint directory lost); SIGTERM; an interruption notice; a full disk; with S3, a server that fails 15 % of its requests on purpose and is
+stopped for a while (network cut). Every second run saves as PyTorch's distributed checkpoint. After each hit: the newest committed step has not gone back. After each run:
 it ended with 0, every checkpoint in the store verifies, the steps were done without a gap and each began where a
 checkpoint was, and the end state (a hash chain over all samples, for each rank) and the loss are those of a run that
 nothing disturbed. Prints a table; exit 1 if anything was violated.
@@ -37,7 +37,7 @@ from harness import ROOT, Run, kill  # noqa: E402
 STEPS, EVERY, RANKS = 100, 5, 2
 MOST_S = 120  # for one run
 HITS_A_RUN = 6
-KINDS = ["rank", "command", "keeper", "supervisor", "all", "all and the directory", "SIGTERM", "notice"]
+KINDS = ["rank", "command", "keeper", "supervisor", "uploader", "all", "all and the directory", "SIGTERM", "notice"]
 
 
 class Violation(Exception):
@@ -109,7 +109,8 @@ class Episode:
         place = work / "disk" / "run" if self.disk else work / "run"
         self.run = Run(binary, place, STEPS, EVERY, store="s3://drill/run" if self.bucket else str(work / "store"))
         self.run.final = work / "final.json"
-        self.run.trainer = ["--ranks", str(RANKS), "--step-time", "0.04", "--save-time", "0.05", "--size", "20000"]
+        self.run.trainer = ["--ranks", str(RANKS), "--step-time", "0.04", "--save-time", "0.05", "--size", "20000",
+                            "--layout", ["hf", "dcp"][seed // 4 % 2]]
         self.run.options += ["--poison-after", "1000", "--max-restarts", "1000", "--imds", self.imds.url, "--poll", "100ms",
                              "--grace", "5s"]
         if self.bucket:
@@ -171,6 +172,11 @@ class Episode:
         elif kind == "keeper" and keepers:
             kill(keepers[0])
         elif kind == "supervisor":
+            self.run.kill_supervisor()
+        elif kind == "uploader":
+            saved = len(self.run.events("saved"))
+            self.run.until(lambda: len(self.run.events("saved")) > saved or self.run.process.poll() is not None, "save")
+            time.sleep(self.random.uniform(0.0, 0.05))
             self.run.kill_supervisor()
         elif kind.startswith("all"):
             self.run.kill_supervisor()

@@ -9,6 +9,7 @@ import os
 import shutil
 import signal
 import sqlite3
+import subprocess
 import sys
 import time
 
@@ -175,6 +176,28 @@ def case_half_written(run):
     expect(run.wait() == 0, "exit 0", run)
     expect("checkpoint-80 is incomplete: renamed" in run.stderr(), "put aside", run)
     expect("resumed at step 40" in run.stdout(), "resumed from the whole one", run)
+    run.trainer = ["--ranks", "2"]
+    same_end(run)
+
+
+def case_dcp(run):
+    """PyTorch's distributed checkpoint: recognised by its own files, a half one put aside, resumed, all of it stored."""
+    run.trainer = ["--layout", "dcp", "--save-time", "0.6", "--ranks", "2", "--every", "40"]
+    run.start()
+    run.until(lambda: (run.out / "step-80" / "__0_0.distcp").exists(), "the second checkpoint")
+    for pid in run.ranks():
+        kill(pid)
+    expect(run.wait() == 0, "exit 0", run)
+    expect("step-80 is incomplete: renamed" in run.stderr(), "put aside", run)
+    expect("resumed at step 40" in run.stdout(), "resumed from the whole one", run)
+    listed = subprocess.run([run.binary, "store", "ls", run.store, "--json"], env=run.environment(), text=True,
+                            capture_output=True, check=True)
+    expect({c["layout"] for c in json.loads(listed.stdout)["checkpoints"]} == {"dcp"}, listed.stdout)
+    shutil.rmtree(run.out)
+    run.trainer[3] = "0"
+    run.steps = 120
+    expect(run.go() == 0, "exit 0", run)
+    expect("resumed at step 100" in run.stdout(), "restored whole", run)
     run.trainer = ["--ranks", "2"]
     same_end(run)
 

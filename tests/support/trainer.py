@@ -1,15 +1,15 @@
 #!/usr/bin/env python3
 """A stand-in for a training job, without torch: deterministic, with ranks, a data order and checkpoints as the
-Hugging Face Trainer lays them out. Standard library only.
+Hugging Face Trainer or PyTorch's distributed checkpoint (DCP) lays them out. Standard library only.
 
-usage: tests/support/trainer.py [--steps 100] [--every 10] [--step-time 0.01] [--ranks 1] [--size BYTES]
+usage: tests/support/trainer.py [--steps 100] [--every 10] [--step-time 0.01] [--ranks 1] [--size BYTES] [--layout hf|dcp]
            [--fail-at STEP] [--fail-once-at STEP --memory FILE] [--hang-at STEP] [--nan-at STEP] [--save-time SECONDS]
            [--ignore-term] [--deaf] [--by-signal] [--audit FILE] [--final FILE]
 
 Reads TRAINYARD_CHECKPOINT_DIR, _RESUME_FROM, _RESUME_STEP, _CHECKPOINT_REQUEST. Each step takes the next sample of a
 fixed order; every rank mixes it into a hash chain of its own, so the final state is equal only if every sample was
 taken exactly once and in order. --audit appends "step sample" for each step that was done, --final gets the end state.
-The checkpoint is written in place, file after file, trainer_state.json last: a kill leaves half of one.
+The checkpoint is written in place, file after file, trainer_state.json (.metadata) last: a kill leaves half of one.
 """
 
 import argparse
@@ -23,6 +23,8 @@ import struct
 import sys
 import time
 
+import dcp
+
 
 def options():
     p = argparse.ArgumentParser()
@@ -31,6 +33,7 @@ def options():
     p.add_argument("--step-time", type=float, default=0.01)
     p.add_argument("--ranks", type=int, default=1)
     p.add_argument("--size", type=int, default=4096)
+    p.add_argument("--layout", choices=["hf", "dcp"], default="hf")
     p.add_argument("--fail-at", type=int)
     p.add_argument("--fail-once-at", type=int)
     p.add_argument("--memory", type=pathlib.Path)
@@ -95,30 +98,47 @@ def safetensors(payload):
 
 
 def save(folder, step, states, args):
-    place = folder / f"checkpoint-{step}"
-    place.mkdir(parents=True, exist_ok=True)
-    names = {}
-    for rank, state in enumerate(states):
-        name = f"model-{rank + 1:05}-of-{len(states):05}.safetensors"
-        names[f"w{rank}"] = name
-        pad = (state * (args.size // 32 + 1))[: max(args.size, 32)]
-        (place / name).write_bytes(safetensors(pad))
-        time.sleep(args.save_time / len(states))
-    state = {"global_step": step, "states": [s.hex() for s in states], "samples_seen": step}
-    (place / "trainer_state.json").write_text(json.dumps(state), encoding="utf-8")
-    print(f"saved checkpoint-{step}", flush=True)
+    state = json.dumps({"global_step": step, "states": [s.hex() for s in states], "samples_seen": step})
+    weights = [(s * (args.size // 32 + 1))[: max(args.size, 32)] for s in states]
+    pause = lambda: time.sleep(args.save_time / len(states))  # noqa: E731
+    name = f"step-{step}" if args.layout == "dcp" else f"checkpoint-{step}"
+    place = folder / name
+    if args.layout == "dcp":
+        items = [{f"w{rank}": w} for rank, w in enumerate(weights)]
+        items[0]["train_state"] = state.encode()
+        dcp.save(place, items, pause)
+    else:
+        place.mkdir(parents=True, exist_ok=True)
+        for rank, w in enumerate(weights):
+            (place / hf_name(rank, len(states))).write_bytes(safetensors(w))
+            pause()
+        (place / "trainer_state.json").write_text(state, encoding="utf-8")
+    print(f"saved {name}", flush=True)
+
+
+def hf_name(rank, ranks):
+    return f"model-{rank + 1:05}-of-{ranks:05}.safetensors"
+
+
+def load(place, layout):
+    """The state, and the first bytes of each rank's weights."""
+    if layout == "dcp":
+        items = dcp.load(place)
+        state = json.loads(items["train_state"])
+        return state, [items[f"w{rank}"] for rank in range(len(state["states"]))]
+    state = json.loads((place / "trainer_state.json").read_text(encoding="utf-8"))
+    files = [(place / hf_name(rank, len(state["states"]))).read_bytes() for rank in range(len(state["states"]))]
+    return state, [data[8 + struct.unpack("<Q", data[:8])[0] :] for data in files]
 
 
 def resume(args):
     source = os.environ.get("TRAINYARD_RESUME_FROM")
     if not source:
         return 0, [hashlib.sha256(f"start {rank}".encode()).digest() for rank in range(args.ranks)]
-    state = json.loads((pathlib.Path(source) / "trainer_state.json").read_text(encoding="utf-8"))
+    state, weights = load(pathlib.Path(source), args.layout)
     states = [bytes.fromhex(text) for text in state["states"]]
     for rank, kept in enumerate(states):
-        data = (pathlib.Path(source) / f"model-{rank + 1:05}-of-{len(states):05}.safetensors").read_bytes()
-        length = struct.unpack("<Q", data[:8])[0]
-        if data[8 + length : 8 + length + 32] != kept:
+        if weights[rank][:32] != kept:
             sys.exit(f"{source}: the weights of rank {rank} are not those of its state")
     if os.environ.get("TRAINYARD_RESUME_STEP") != str(state["global_step"]):
         sys.exit("TRAINYARD_RESUME_STEP is not the step of TRAINYARD_RESUME_FROM")
