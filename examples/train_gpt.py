@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
-"""A small GPT trained with PyTorch DDP, as a job for `trainyard run`. Runs on CPUs (Gloo) in seconds.
+"""A small GPT trained with PyTorch DDP or FSDP, as a job for `trainyard run`. Runs on CPUs (Gloo) in seconds.
 
     trainyard run --checkpoint-dir out --store store --marker done -- \
         torchrun --standalone --nproc_per_node 2 examples/train_gpt.py --steps 200
 
+With --fsdp (PyTorch 2.6) the weights are sharded and the checkpoints are PyTorch's distributed ones, which any
+number of ranks can load; leave out --marker then: what is complete is seen from the checkpoint itself.
+
 What makes it safe to interrupt at any moment, in the order of importance:
   1. Sample n of the data is a function of n alone, and the step is all that is needed to go on: no sample is used
      twice or left out, whatever the number of ranks (the global batch stays the same).
-  2. A checkpoint is written under a temporary name and renamed; the file "done" is written last.
+  2. A checkpoint is written under a temporary name and renamed; the file "done" is written last. With FSDP its
+     ".metadata" is.
   3. It begins from TRAINYARD_RESUME_FROM, and takes away the file at TRAINYARD_CHECKPOINT_REQUEST when there is
      one and saves.
 """
@@ -73,19 +77,66 @@ def batch_of(step, args, rank, world):
     return torch.stack([sample(first + i, args.context) for i in range(rank, args.batch, world)])
 
 
-def save(folder, step, model, optimizer, rank):
-    if rank == 0:
-        place, partial = folder / f"step-{step}", folder / f"step-{step}.tmp"
-        shutil.rmtree(partial, ignore_errors=True)
-        partial.mkdir(parents=True)
-        torch.save(model.module.state_dict(), partial / "model.pt")
-        torch.save(optimizer.state_dict(), partial / "optimizer.pt")
-        (partial / "state.json").write_text(json.dumps({"step": step}), encoding="utf-8")
-        (partial / "done").write_text("1\n", encoding="utf-8")
-        shutil.rmtree(place, ignore_errors=True)
-        partial.rename(place)
-        print(f"saved step-{step}", flush=True)
-    dist.barrier()
+class Replicated:
+    """DDP: rank 0 saves all of it."""
+
+    def __init__(self, args, source):
+        model = Gpt(args.width, args.layers, args.heads, args.context)
+        if source:
+            model.load_state_dict(torch.load(source / "model.pt"))
+        self.model = DistributedDataParallel(model)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=args.rate)
+        if source:
+            self.optimizer.load_state_dict(torch.load(source / "optimizer.pt"))
+
+    def save(self, folder, step):
+        if dist.get_rank() == 0:
+            place, partial = folder / f"step-{step}", folder / f"step-{step}.tmp"
+            shutil.rmtree(partial, ignore_errors=True)
+            partial.mkdir(parents=True)
+            torch.save(self.model.module.state_dict(), partial / "model.pt")
+            torch.save(self.optimizer.state_dict(), partial / "optimizer.pt")
+            (partial / "state.json").write_text(json.dumps({"step": step}), encoding="utf-8")
+            (partial / "done").write_text("1\n", encoding="utf-8")
+            shutil.rmtree(place, ignore_errors=True)
+            partial.rename(place)
+        dist.barrier()
+
+    def weights(self):
+        return self.model.module.state_dict()
+
+
+class Sharded:
+    """FSDP: every rank saves its part, and can load what other numbers of ranks have saved."""
+
+    def __init__(self, args, source):
+        from torch.distributed.fsdp import FullyShardedDataParallel
+        from torch.distributed.fsdp.wrap import ModuleWrapPolicy
+
+        self.model = FullyShardedDataParallel(
+            Gpt(args.width, args.layers, args.heads, args.context), auto_wrap_policy=ModuleWrapPolicy({Block}),
+            device_id=torch.device("cpu"), use_orig_params=True)
+        self.optimizer = torch.optim.AdamW(self.model.parameters(), lr=args.rate)
+        if source:
+            from torch.distributed.checkpoint import load
+            from torch.distributed.checkpoint.state_dict import get_state_dict, set_state_dict
+
+            model, optimizer = get_state_dict(self.model, self.optimizer)
+            load({"model": model, "optimizer": optimizer}, checkpoint_id=source)
+            set_state_dict(self.model, self.optimizer, model_state_dict=model, optim_state_dict=optimizer)
+
+    def save(self, folder, step):
+        from torch.distributed.checkpoint import save
+        from torch.distributed.checkpoint.state_dict import get_state_dict
+
+        model, optimizer = get_state_dict(self.model, self.optimizer)
+        save({"model": model, "optimizer": optimizer}, checkpoint_id=folder / f"step-{step}")
+
+    def weights(self):
+        from torch.distributed.fsdp import FullyShardedDataParallel
+
+        with FullyShardedDataParallel.summon_full_params(self.model, writeback=False):
+            return {name: value.detach().clone() for name, value in self.model.named_parameters()}
 
 
 def is_wanted(request):
@@ -97,36 +148,25 @@ def is_wanted(request):
         return False
 
 
-def build(args, source):
-    torch.manual_seed(1)
-    model = Gpt(args.width, args.layers, args.heads, args.context)
-    if source:
-        model.load_state_dict(torch.load(source / "model.pt"))
-    model = DistributedDataParallel(model)
-    optimizer = torch.optim.AdamW(model.parameters(), lr=args.rate)
-    if source:
-        optimizer.load_state_dict(torch.load(source / "optimizer.pt"))
-    return model, optimizer
-
-
 def train(args):
     rank, world = dist.get_rank(), dist.get_world_size()
     folder = pathlib.Path(os.environ.get("TRAINYARD_CHECKPOINT_DIR", "out"))
     request = os.environ.get("TRAINYARD_CHECKPOINT_REQUEST", "")
     source = os.environ.get("TRAINYARD_RESUME_FROM")
-    model, optimizer = build(args, pathlib.Path(source) if source else None)
+    torch.manual_seed(1)
+    trained = (Sharded if args.fsdp else Replicated)(args, pathlib.Path(source) if source else None)
     step = int(os.environ.get("TRAINYARD_RESUME_STEP", "0")) if source else 0
     if rank == 0 and source:
         print(f"resumed at step {step}", flush=True)
     loss_now, begun = math.nan, time.monotonic()
     while step < args.steps:
         tokens = batch_of(step, args, rank, world)
-        logits = model(tokens[:, :-1])
+        logits = trained.model(tokens[:, :-1])
         # Summed here and divided by the global batch, so that ranks with unequal parts weigh right.
         loss = functional.cross_entropy(logits.reshape(-1, VOCABULARY), tokens[:, 1:].reshape(-1), reduction="sum")
-        optimizer.zero_grad(set_to_none=True)
+        trained.optimizer.zero_grad(set_to_none=True)
         (loss * world / (args.batch * args.context)).backward()
-        optimizer.step()
+        trained.optimizer.step()
         step += 1
         time.sleep(args.pause)
         wanted = rank == 0 and is_wanted(request)
@@ -138,9 +178,11 @@ def train(args):
             print(f"step: {step}/{args.steps} loss: {loss_now:.6f} tps: {speed:,.0f}", flush=True)
         begun = time.monotonic()
         if step % args.every == 0 or step == args.steps or wanted:
-            save(folder, step, model, optimizer, rank)
+            trained.save(folder, step)
+            if rank == 0:
+                print(f"saved step-{step}", flush=True)
+    total = sum(v.double().abs().sum().item() for v in trained.weights().values())
     if rank == 0 and args.final:
-        total = sum(v.double().abs().sum().item() for v in model.module.state_dict().values())
         args.final.write_text(json.dumps({"step": step, "loss": loss_now, "weights": total}), encoding="utf-8")
 
 
@@ -154,9 +196,12 @@ def main():
     parser.add_argument("--layers", type=int, default=2)
     parser.add_argument("--heads", type=int, default=4)
     parser.add_argument("--rate", type=float, default=3e-3)
+    parser.add_argument("--fsdp", action="store_true", help="shard the weights; needs PyTorch 2.6")
     parser.add_argument("--pause", type=float, default=0.0, help="seconds added to each step")
     parser.add_argument("--final", type=pathlib.Path, help="write step, loss and a sum of the weights here")
     args = parser.parse_args()
+    if args.fsdp and tuple(map(int, torch.__version__.split(".")[:2])) < (2, 6):
+        parser.error(f"--fsdp needs PyTorch 2.6, this is {torch.__version__}: before 2.1 FSDP does not run on CPUs")
     torch.set_num_threads(1)
     torch.use_deterministic_algorithms(True)
     if "RANK" in os.environ:
