@@ -71,6 +71,7 @@ bool may_interest(std::string_view text) {
                                         "AWSTemplateFormatVersion",
                                         "olerations",
                                         "interruptionQueue",
+                                        "clusterName",
                                         "driver",
                                         "migManager",
                                         "mig:",
@@ -101,6 +102,24 @@ Diagnostic needs_rendering(const SourceText& source, std::string_view text, int 
             "render it first (helm template, jinja2) and check the result"};
 }
 
+/// "kind: List", as kubectl prints it, is as many objects as it has items.
+void add_tree(Document d, Documents& into) {
+    recognise_tree(d);
+    const Node* items = get(&d.root, "items");
+    const bool is_list = d.kind == Kind::kubernetes && d.object_kind.ends_with("List") &&
+                         items != nullptr && items->is(Node::Kind::list);
+    if (!is_list) {
+        into.push_back(std::move(d));
+        return;
+    }
+    for (const Node& item : items->items()) {
+        Document one{.source = d.source, .line = item.where.line, .text = d.text};
+        one.root = item;
+        recognise_tree(one);
+        into.push_back(std::move(one));
+    }
+}
+
 void read_yaml(const SourceText& source, Documents& into, std::vector<Diagnostic>& diagnostics) {
     for (const Part& part : yaml_documents(source.text)) {
         if (trim(part.text).empty()) continue;
@@ -120,8 +139,7 @@ void read_yaml(const SourceText& source, Documents& into, std::vector<Diagnostic
         Document d{.source = &source, .line = part.line, .text = part.text};
         d.title = title_of(part.text);
         d.root = *std::move(root);
-        recognise_tree(d);
-        into.push_back(std::move(d));
+        add_tree(std::move(d), into);
     }
 }
 
@@ -135,8 +153,7 @@ void read_json(const SourceText& source, Documents& into, std::vector<Diagnostic
     }
     Document d{.source = &source, .text = source.text};
     d.root = *std::move(root);
-    recognise_tree(d);
-    into.push_back(std::move(d));
+    add_tree(std::move(d), into);
 }
 
 /// Only what may be torchtitan's: projects hold many other TOML files.

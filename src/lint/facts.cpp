@@ -156,18 +156,33 @@ std::optional<Seconds> slurm_time(std::string_view text) {
 
 std::optional<NodeLimit> node_limit(const Pool& p, const catalog::Instance& i) {
     std::optional<NodeLimit> found;
+    const auto take = [&](std::string_view key, const Said& limit, std::int64_t nodes) {
+        if (!found || nodes < found->nodes) found = NodeLimit{std::string(key), limit, nodes};
+    };
     const auto consider = [&](std::string_view key, std::int64_t per_node) {
         const auto limit = count(p.node, {"spec", "limits", key});
         if (!limit || per_node <= 0) return;
-        const std::int64_t nodes = limit->value / per_node;
-        if (found && nodes >= found->nodes) return;
-        found = NodeLimit{std::string(key), {std::to_string(limit->value), limit->where}, nodes};
+        take(key, {std::to_string(limit->value), limit->where}, limit->value / per_node);
     };
     consider("cpu", i.vcpu);
     consider("nvidia.com/gpu", i.accelerators);
     consider("aws.amazon.com/neuron", i.accelerators);
     consider("nodes", 1);
+    const Said memory = said(p.node, {"spec", "limits", "memory"});
+    const auto all = gibibytes(memory.text);
+    if (memory && all && i.memory / kGiB > 0) {
+        take("memory", memory, static_cast<std::int64_t>(std::min(*all / (i.memory / kGiB), 1e9)));
+    }
     return found;
+}
+
+const Pool* spot_queue(const Case& c, std::string_view partition) {
+    for (const Pool& p : c.pools) {
+        if (p.form != Pool::Form::parallelcluster || !p.purchase.is("spot")) continue;
+        const std::string queue = said(p.outer, {"Name"}).text;
+        if (partition.empty() || queue == partition) return &p;
+    }
+    return nullptr;
 }
 
 std::string per_hour(std::optional<UsdPerSecond> rate) {

@@ -43,6 +43,8 @@ struct NodeLimit {
     std::int64_t nodes = 0;
 };
 std::optional<NodeLimit> node_limit(const Pool& p, const catalog::Instance& i);
+/// ParallelCluster's spot queue of this name, or the first one if the name is empty.
+const Pool* spot_queue(const Case& c, std::string_view partition);
 std::string per_hour(std::optional<UsdPerSecond> rate);
 
 }  // namespace trainyard::lint::facts

@@ -58,6 +58,7 @@ struct Pool {
     std::vector<Nic> nics;
     Said placement;  ///< the placement group: its key or name, if on
     Said public_ip;  ///< said to be given
+    Said image;      ///< the EKS AMI type, if no image of its own
 };
 
 /// One pod template, sbatch script or docker command that runs a program.
@@ -130,7 +131,8 @@ struct GroupRule {
 
 struct SecurityGroup {
     const Document* document = nullptr;
-    std::string name;  ///< how others refer to it: a label of Terraform, an id
+    std::string name;   ///< how others refer to it: a label of Terraform, an id
+    std::string title;  ///< its name and description, if they are written out
     Location where;
     std::vector<GroupRule> rules;
     bool is_whole = true;  ///< false: rules may come from elsewhere
@@ -190,10 +192,16 @@ void read_nccl_log(const Document& d, Case& into);  ///< after all others: they 
 
 /// EC2's shape of launch template data, in JSON or CloudFormation.
 Pool pool_of_launch_data(const Document& d, const doc::Node& data);
+/// A name, or CloudFormation's {Ref: name} and {Fn::GetAtt: [name, …]}.
+Said referred(const doc::Node* n);
+/// What a group of nodes does not say itself, its launch template may.
+void inherit(Pool& group, const Pool& from);
 /// Environment of a map of name to value.
 std::vector<EnvVar> env_of_map(const doc::Node* map);
 /// A launcher of training processes stands among the words: torchrun, deepspeed, accelerate, …
 bool is_launcher(const std::vector<Said>& words);
+/// NAME=VALUE that words pass on: mpirun -x NAME=VALUE, srun --export=ALL,NAME=VALUE.
+void append_passed_env(const std::vector<Said>& words, std::vector<EnvVar>& env);
 /// Words of a container's command; "bash -c TEXT" is taken apart. Exports in TEXT go to `env`.
 std::vector<Said> command_words(const doc::Node* container, std::vector<EnvVar>& env);
 

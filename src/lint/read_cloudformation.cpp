@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "model.hpp"
 #include "trainyard/base/text.hpp"
 
@@ -6,18 +8,6 @@ namespace trainyard::lint {
 using doc::Node;
 
 namespace {
-
-/// "Efa" of {Ref: Efa} or {Fn::GetAtt: [Efa, GroupId]} or "Efa.GroupId".
-std::string referred(const Node* n) {
-    if (n == nullptr) return {};
-    if (const Said ref = said(n, {"Ref"})) return ref.text;
-    if (const Node* attribute = get(n, "Fn::GetAtt")) {
-        const auto parts = all_said(attribute);
-        return parts.empty() ? "" : parts.front().text.substr(0, parts.front().text.find('.'));
-    }
-    if (n->is(Node::Kind::list) && !n->items().empty()) return said(&n->items().front()).text;
-    return n->text().substr(0, n->text().find('.'));
-}
 
 void add_rule(const Node& n, bool is_ingress, SecurityGroup& g) {
     GroupRule r;
@@ -29,7 +19,7 @@ void add_rule(const Node& n, bool is_ingress, SecurityGroup& g) {
     if (const Said cidr = said(&n, {"CidrIp"})) r.cidrs.push_back(cidr.text);
     for (const std::string_view key : {"SourceSecurityGroupId", "DestinationSecurityGroupId"}) {
         if (get(&n, key) == nullptr) continue;
-        r.groups.push_back(referred(get(&n, key)));
+        r.groups.push_back(referred(get(&n, key)).text);
         r.is_self = r.is_self || r.groups.back() == g.name;
     }
     g.rules.push_back(std::move(r));
@@ -44,6 +34,7 @@ void read_groups(const Document& d, const Node& resources, Case& into) {
         g.name = name;
         g.where = key_of(r);
         const Node* body = get(&r, "Properties");
+        g.title = said(body, {"GroupName"}).text + " " + said(body, {"GroupDescription"}).text;
         for (const Node* n : each(get(body, "SecurityGroupIngress"))) add_rule(*n, true, g);
         for (const Node* n : each(get(body, "SecurityGroupEgress"))) add_rule(*n, false, g);
         into.groups.push_back(std::move(g));
@@ -53,9 +44,69 @@ void read_groups(const Document& d, const Node& resources, Case& into) {
         const bool is_ingress = type.is("AWS::EC2::SecurityGroupIngress");
         if (!is_ingress && !type.is("AWS::EC2::SecurityGroupEgress")) continue;
         const Node* body = get(&r, "Properties");
-        const std::string to = referred(get(body, "GroupId"));
+        const std::string to = referred(get(body, "GroupId")).text;
         for (std::size_t i = first; body != nullptr && i < into.groups.size(); ++i) {
             if (into.groups[i].name == to) add_rule(*body, is_ingress, into.groups[i]);
+        }
+    }
+}
+
+std::vector<Said> all_referred(const Node* list) {
+    std::vector<Said> all;
+    for (const Node* n : each(list)) {
+        if (const Said name = referred(n)) all.push_back(name);
+    }
+    return all;
+}
+
+Pool started(const Document& d, const Node& body, const std::string& name, const Location& where) {
+    Pool p;
+    p.form = Pool::Form::node_group;
+    p.document = &d;
+    p.node = &body;
+    p.where = where;
+    p.name = name;
+    return p;
+}
+
+/// AWS::EKS::Nodegroup, AWS::AutoScaling::AutoScalingGroup.
+Pool node_group_of(Pool p, const std::string& type) {
+    const Node* body = p.node;
+    if (type == "AWS::EKS::Nodegroup") {
+        p.types = all_said(get(body, "InstanceTypes"));
+        p.image = said(body, {"AmiType"});
+        p.min = count(body, {"ScalingConfig", "MinSize"});
+        p.max = count(body, {"ScalingConfig", "MaxSize"});
+        p.desired = count(body, {"ScalingConfig", "DesiredSize"});
+        p.subnets = all_referred(get(body, "Subnets"));
+        p.purchase = said(body, {"CapacityType"});
+        p.purchase.text = to_lower(p.purchase.text);
+        std::replace(p.purchase.text.begin(), p.purchase.text.end(), '_', '-');
+    } else {
+        p.min = count(body, {"MinSize"});
+        p.max = count(body, {"MaxSize"});
+        p.desired = count(body, {"DesiredCapacity"});
+        p.subnets = all_referred(get(body, "VPCZoneIdentifier"));
+        p.zones = all_said(get(body, "AvailabilityZones"));
+        p.placement = referred(get(body, "PlacementGroup"));
+    }
+    return p;
+}
+
+/// What the group does not say itself, its launch template may.
+void join_templates(Case& into, std::size_t first) {
+    for (std::size_t i = first; i < into.pools.size(); ++i) {
+        Pool& group = into.pools[i];
+        if (group.form != Pool::Form::node_group) continue;
+        for (const std::string_view key :
+             {"LaunchTemplateId", "Id", "LaunchTemplateName", "Name"}) {
+            const std::string ref = referred(get(group.node, {"LaunchTemplate", key})).text;
+            for (std::size_t k = first; !ref.empty() && k < into.pools.size(); ++k) {
+                const Pool& from = into.pools[k];
+                if (from.form == Pool::Form::launch_template && from.name == ref) {
+                    inherit(group, from);
+                }
+            }
         }
     }
 }
@@ -65,6 +116,7 @@ void read_groups(const Document& d, const Node& resources, Case& into) {
 void read_cloudformation(const Document& d, Case& into) {
     const Node* resources = get(&d.root, "Resources");
     if (resources == nullptr || !resources->is(Node::Kind::map)) return;
+    const std::size_t first_pool = into.pools.size();
     for (const auto& [name, r] : resources->members()) {
         const std::string type = said(&r, {"Type"}).text;
         const Node* body = get(&r, "Properties");
@@ -79,8 +131,11 @@ void read_cloudformation(const Document& d, Case& into) {
             into.pools.push_back(pool_of_launch_data(d, *body));
             into.pools.back().form = Pool::Form::instance;
             into.pools.back().name = name;
+        } else if (type == "AWS::EKS::Nodegroup" || type == "AWS::AutoScaling::AutoScalingGroup") {
+            into.pools.push_back(node_group_of(started(d, *body, name, key_of(r)), type));
         }
     }
+    join_templates(into, first_pool);
     read_groups(d, *resources, into);
 }
 

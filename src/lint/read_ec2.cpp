@@ -5,6 +5,17 @@ namespace trainyard::lint {
 
 using doc::Node;
 
+/// A name, or CloudFormation's {Ref: name} and {Fn::GetAtt: [name, …]}.
+Said referred(const Node* n) {
+    if (const Said ref = said(n, {"Ref"})) return ref;
+    if (const Node* attribute = get(n, "Fn::GetAtt")) {
+        const auto parts = all_said(attribute);
+        if (parts.empty()) return {};
+        return {parts.front().text.substr(0, parts.front().text.find('.')), parts.front().where};
+    }
+    return said(n);
+}
+
 namespace {
 
 Nic nic_of(const Node& n) {
@@ -17,7 +28,10 @@ Nic nic_of(const Node& n) {
         nic.public_ip = {"true", key_of(*get(&n, "AssociatePublicIpAddress"))};
     }
     nic.subnet = said(&n, {"SubnetId"});
-    nic.groups = all_said(get(&n, "Groups"));
+    for (const Node* g : each(get(&n, "Groups"))) {
+        const Said name = referred(g);
+        if (name) nic.groups.push_back(name);
+    }
     return nic;
 }
 
@@ -25,6 +39,7 @@ void read_group(const Document& d, const Node& n, Case& into) {
     SecurityGroup g;
     g.document = &d;
     g.name = said(&n, {"GroupId"}).text;
+    g.title = said(&n, {"GroupName"}).text + " " + said(&n, {"Description"}).text;
     g.where = n.where;
     for (const bool is_ingress : {true, false}) {
         const Node* list = get(&n, is_ingress ? "IpPermissions" : "IpPermissionsEgress");
@@ -69,6 +84,14 @@ void read_fleet(const Document& d, Case& into) {
 }
 
 }  // namespace
+
+void inherit(Pool& group, const Pool& from) {
+    if (group.types.empty()) group.types = from.types;
+    if (!group.placement) group.placement = from.placement;
+    if (!group.efa) group.efa = from.efa;
+    if (!group.purchase) group.purchase = from.purchase;
+    if (!group.reservation) group.reservation = from.reservation;
+}
 
 Pool pool_of_launch_data(const Document& d, const Node& data) {
     Pool p;

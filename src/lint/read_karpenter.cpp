@@ -51,6 +51,18 @@ void read_requirements(const Node* requirements, Pool& p, const Case& c) {
     if (p.types.empty()) types_of_families(c, families, sizes, p.types);
 }
 
+void read_nics(const Node* node_class, Pool& p) {
+    for (const Node* n : each(get(node_class, {"spec", "networkInterfaces"}))) {
+        Nic nic;
+        nic.where = n->where;
+        nic.card = count(n, {"networkCardIndex"});
+        nic.device = count(n, {"deviceIndex"});
+        nic.type = said(n, {"interfaceType"});
+        if (nic.is_efa()) p.efa = nic.type;
+        p.nics.push_back(std::move(nic));
+    }
+}
+
 }  // namespace
 
 void read_karpenter(Case& into) {
@@ -67,7 +79,7 @@ void read_karpenter(Case& into) {
         if (is_true(public_ip)) p.public_ip = {"true", key_of(*public_ip)};
         const Node* placement = get(p.outer, {"spec", "placementGroupSelector"});
         if (placement != nullptr) p.placement = key_said(*placement, "on");
-        p.subnets = all_said(nullptr);
+        read_nics(p.outer, p);
         for (const Node* term : each(get(p.outer, {"spec", "subnetSelectorTerms"}))) {
             if (const Said id = said(term, {"id"})) p.subnets.push_back(id);
         }
@@ -87,6 +99,8 @@ void read_eksctl(const Document& d, Case& into) {
             if (const Said type = said(group, {"instanceType"})) p.types.push_back(type);
             for (const Said& t : all_said(get(group, "instanceTypes"))) p.types.push_back(t);
             if (is_true(get(group, "efaEnabled"))) p.efa = said(group, {"efaEnabled"});
+            const Node* is_private = get(group, "privateNetworking");
+            if (p.efa && is_false(is_private)) p.public_ip = {"false", key_of(*is_private)};
             p.min = count(group, {"minSize"});
             p.max = count(group, {"maxSize"});
             p.desired = count(group, {"desiredCapacity"});

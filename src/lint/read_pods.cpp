@@ -84,6 +84,19 @@ struct PodReader {
     const Document& d;
     Case& into;
 
+    /// Variables of the ConfigMaps that envFrom names.
+    void read_env_from(const Node* list, Job& job) const {
+        for (const Node* from : each(list)) {
+            const Said name = said(from, {"configMapRef", "name"});
+            if (!name) continue;
+            for (const Document* map : into.objects("ConfigMap")) {
+                if (!said(&map->root, {"metadata", "name"}).is(name.text)) continue;
+                const auto data = env_of_map(get(&map->root, "data"));
+                job.env.insert(job.env.end(), data.begin(), data.end());
+            }
+        }
+    }
+
     Job start() const {
         Job job;
         job.document = &d;
@@ -106,6 +119,8 @@ struct PodReader {
         read_selector(job.spec, job);
         read_env(get(job.container, "env"), job);
         job.words = command_words(job.container, job.env);
+        append_passed_env(job.words, job.env);
+        read_env_from(get(job.container, "envFrom"), job);
         job.is_training = is_training_kind(d.object_kind) || is_launcher(job.words);
         into.jobs.push_back(std::move(job));
     }

@@ -1,6 +1,7 @@
 #include <algorithm>
 
 #include "model.hpp"
+#include "trainyard/base/text.hpp"
 
 namespace trainyard::lint {
 
@@ -56,6 +57,16 @@ Job docker_job(const Document& d, const Command& c) {
     return job;
 }
 
+/// "docker run" stands in the command, at its start or below srun.
+bool runs_container(const Command& c) {
+    for (std::size_t i = 0; i + 1 < c.words.size(); ++i) {
+        const bool is_tool = is_one_of(c.words[i].text, {"docker", "nerdctl", "podman"});
+        if (is_tool && c.words[i + 1].is("run")) return true;
+    }
+    return c.words.size() > 1 && is_one_of(c.program(), {"docker", "nerdctl", "podman"}) &&
+           std::any_of(c.words.begin(), c.words.end(), [](const Said& w) { return w.is("run"); });
+}
+
 Job batch_job(const Document& d) {
     Job job;
     job.form = Job::Form::sbatch;
@@ -64,6 +75,7 @@ Job batch_job(const Document& d) {
     job.env = d.script.env;
     for (const Command& c : d.script.commands) {
         job.words.insert(job.words.end(), c.words.begin(), c.words.end());
+        append_passed_env(c.words, job.env);
     }
     if (const EnvVar* nodes = find_env(d.script.directives, "nodes")) {
         if (const auto n = whole_number(nodes->value.text))
@@ -85,6 +97,23 @@ Job batch_job(const Document& d) {
 
 }  // namespace
 
+void append_passed_env(const std::vector<Said>& words, std::vector<EnvVar>& env) {
+    const auto add = [&](std::string_view text, const Location& where) {
+        const std::size_t equals = text.find('=');
+        if (equals == std::string_view::npos || equals == 0) return;
+        env.push_back(
+            {std::string(text.substr(0, equals)), {std::string(text.substr(equals + 1)), where}});
+    };
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        const std::string& word = words[i].text;
+        if (word == "-x" && i + 1 < words.size()) add(words[i + 1].text, words[i + 1].where);
+        if (!word.starts_with("--export=")) continue;
+        for (const std::string_view part : split(std::string_view(word).substr(9), ',')) {
+            add(part, words[i].where);
+        }
+    }
+}
+
 bool is_launcher(const std::vector<Said>& words) {
     return std::any_of(words.begin(), words.end(), [](const Said& w) {
         return w.text == "torchrun" || w.text.ends_with("/torchrun") ||
@@ -100,9 +129,7 @@ void read_scripts(const Document& d, Case& into) {
     }
     bool has_docker = false;
     for (const Command& c : d.script.commands) {
-        if (c.words.size() > 1 && is_one_of(c.program(), {"docker", "nerdctl", "podman"}) &&
-            std::any_of(c.words.begin(), c.words.end(),
-                        [](const Said& w) { return w.is("run"); })) {
+        if (runs_container(c)) {
             into.jobs.push_back(docker_job(d, c));
             has_docker = true;
         }

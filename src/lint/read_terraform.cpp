@@ -29,6 +29,16 @@ Nic nic_of(const Node& n) {
     return nic;
 }
 
+/// dynamic "network_interfaces" { content { … } }: one interface stands for all; its indexes are
+/// expressions.
+void read_dynamic_nics(const Node* body, Pool& p) {
+    for (const Node* n : each(get(body, "dynamic"))) {
+        const auto labels = all_said(get(n, "#labels"));
+        if (labels.empty() || !labels.front().is("network_interfaces")) continue;
+        if (const Node* content = block(n, "content")) p.nics.push_back(nic_of(*content));
+    }
+}
+
 Pool launch_pool(const Resource& r) {
     Pool p;
     p.form = r.type == "aws_instance" ? Pool::Form::instance : Pool::Form::launch_template;
@@ -38,6 +48,10 @@ Pool launch_pool(const Resource& r) {
     p.name = r.name;
     if (const Said type = said(r.body, {"instance_type"})) p.types.push_back(type);
     for (const Node* n : each(get(r.body, "network_interfaces"))) p.nics.push_back(nic_of(*n));
+    for (const Node* n : each(get(r.body, "network_interface"))) p.nics.push_back(nic_of(*n));
+    read_dynamic_nics(r.body, p);
+    const Node* public_ip = get(r.body, "associate_public_ip_address");
+    if (is_true(public_ip)) p.public_ip = {"true", key_of(*public_ip)};
     p.purchase = said(block(r.body, "instance_market_options"), {"market_type"});
     const Node* spec = block(r.body, "capacity_reservation_specification");
     p.reservation = said(block(spec, "capacity_reservation_target"), {"capacity_reservation_id"});
@@ -61,6 +75,8 @@ Pool node_group(const Document& d, const Node& body, const std::string& name,
     p.where = where;
     p.name = name;
     p.types = all_said(get(&body, "instance_types"));
+    p.image = said(&body, {"ami_type"});
+    if (get(&body, "ami_id") != nullptr) p.image = {};
     for (const std::string_view key : {"enable_efa_support", "enable_efa_only"}) {
         if (is_true(get(&body, key))) p.efa = said(get(&body, key));
     }
@@ -81,6 +97,54 @@ Pool node_group(const Document& d, const Node& body, const std::string& name,
         p.placement = said(get(&body, "create_placement_group"));
     }
     return p;
+}
+
+/// An Auto Scaling group; what its nodes are stands in its launch template.
+Pool scaling_group(const Resource& r) {
+    Pool p;
+    p.form = Pool::Form::node_group;
+    p.document = r.document;
+    p.node = r.body;
+    p.where = r.where;
+    p.name = r.name;
+    p.min = count(r.body, {"min_size"});
+    p.max = count(r.body, {"max_size"});
+    p.desired = count(r.body, {"desired_capacity"});
+    p.subnets = all_said(get(r.body, "vpc_zone_identifier"));
+    p.zones = all_said(get(r.body, "availability_zones"));
+    p.placement = said(r.body, {"placement_group"});
+    return p;
+}
+
+/// Groups that refer to aws_launch_template.NAME among the pools.
+void join_templates(Case& into, std::size_t first) {
+    for (std::size_t i = first; i < into.pools.size(); ++i) {
+        Pool& group = into.pools[i];
+        if (group.form != Pool::Form::node_group) continue;
+        const Node* use = block(group.node, "launch_template");
+        const std::string ref = said(use, {"id"}).text + said(use, {"name"}).text;
+        for (std::size_t k = first; k < into.pools.size(); ++k) {
+            const Pool& from = into.pools[k];
+            const bool is_it =
+                from.form == Pool::Form::launch_template &&
+                ref.find("aws_launch_template." + from.name + ".") != std::string::npos;
+            if (is_it) inherit(group, from);
+        }
+    }
+}
+
+/// A lone EFA interface, to be attached to an instance: it tells which groups carry EFA.
+void read_lone_nic(const Resource& r, Case& into) {
+    Nic nic = nic_of(*r.body);
+    if (!nic.is_efa()) return;
+    Pool p;
+    p.document = r.document;
+    p.node = r.body;
+    p.where = r.where;
+    p.name = r.name;
+    p.efa = nic.type;
+    p.nics.push_back(std::move(nic));
+    into.pools.push_back(std::move(p));
 }
 
 void read_group_rule(const Node& n, bool is_ingress, const std::string& own, SecurityGroup& g) {
@@ -110,6 +174,7 @@ void read_group(const Resource& r, Case& into) {
     SecurityGroup g;
     g.document = r.document;
     g.name = r.type + "." + r.name;
+    g.title = said(r.body, {"name"}).text + " " + said(r.body, {"description"}).text;
     g.where = r.where;
     g.is_whole = get(r.body, "dynamic") == nullptr;
     for (const bool is_ingress : {true, false}) {
@@ -165,6 +230,7 @@ void read_planned(const Document& d, const Node* module, int depth, Case& into) 
 
 void read_terraform(const Document& d, Case& into) {
     const std::size_t first = into.resources.size();
+    const std::size_t first_pool = into.pools.size();
     for (const Node* r : each(get(&d.root, "resource"))) {
         const std::vector<Said> labels = all_said(get(r, "#labels"));
         if (labels.size() == 2) {
@@ -180,11 +246,16 @@ void read_terraform(const Document& d, Case& into) {
             into.pools.push_back(launch_pool(r));
         } else if (r.type == "aws_eks_node_group") {
             into.pools.push_back(node_group(d, *r.body, r.name, r.where));
+        } else if (r.type == "aws_autoscaling_group") {
+            into.pools.push_back(scaling_group(r));
+        } else if (r.type == "aws_network_interface") {
+            read_lone_nic(r, into);
         } else if (r.type == "aws_security_group") {
             read_group(r, into);
         }
     }
     for (const Resource& r : mine) read_lone_rule(r, into);
+    join_templates(into, first_pool);
 }
 
 }  // namespace trainyard::lint

@@ -41,6 +41,11 @@ void check_trainer(const Document& d, Found& found) {
             "write runtimePatches, each with a manager",
             "refused by Kubeflow Trainer 2.2 and later; valid in 2.0 and 2.1", found);
     }
+    if (const doc::Node* overrides = get(spec, "podSpecOverrides")) {
+        say(key_of(*overrides), "podSpecOverrides", "podSpecOverrides was removed",
+            "write runtimePatches, each with a manager",
+            "refused by Kubeflow Trainer 2.1 and later; valid in 2.0", found);
+    }
     for (const std::string_view field : {"numProcPerNode", "elasticPolicy"}) {
         if (const doc::Node* gone = get(spec, {"mlPolicy", "torch", field})) {
             say(key_of(*gone), std::string(field),
@@ -90,8 +95,25 @@ bool is_v2_import(std::string_view line) {
     return false;
 }
 
+/// sagemaker.train and sagemaker.core came with SDK 3.
+void check_v3_import(const Case& c, const doc::Node& import, Found& found) {
+    const bool is_v3 = import.text().find("sagemaker.train ") != std::string::npos ||
+                       import.text().ends_with("sagemaker.train");
+    if (!is_v3) return;
+    const auto wanted = requirement(c);
+    if (!wanted || !wanted->is_v2) return;
+    Finding& f = found.at(Said{import.text(), import.where},
+                          fmt::format("code of SDK 3, but \"{}\" installs SDK 2, which has no "
+                                      "such module",
+                                      wanted->said.text));
+    f.fix = "sagemaker>=3, or sagemaker.modules.train in SDK 2";
+    f.holds_for = "valid for sagemaker 3.0 and later, fails in 2.x";
+    f.related.push_back({wanted->said.where, "the requirement"});
+}
+
 void check_sagemaker(const Case& c, const Document& d, Found& found) {
     for (const doc::Node* import : each(get(&d.root, "imports"))) {
+        check_v3_import(c, *import, found);
         if (!is_v2_import(import->text())) continue;
         const auto wanted = requirement(c);
         if (wanted && wanted->is_v2) return;

@@ -1,5 +1,7 @@
 // A bootstrap script that upgrades the whole system.
 
+#include <algorithm>
+
 #include "found.hpp"
 
 namespace trainyard::lint::boot_os_upgrade {
@@ -39,8 +41,44 @@ bool is_bootstrap(const Document& d) {
     return false;
 }
 
+constexpr std::string_view kUserData[] = {"user_data",
+                                          "UserData",
+                                          "userData",
+                                          "user_data_base64",
+                                          "preBootstrapCommands",
+                                          "overrideBootstrapCommand",
+                                          "pre_bootstrap_user_data",
+                                          "post_bootstrap_user_data"};
+
+/// The commands that nodes run at their first start, wherever a template carries them.
+void check_user_data(const doc::Node& node, bool is_user_data, int depth, Found& found) {
+    if (depth > 64) return;
+    for (const doc::Node& item : node.items()) {
+        check_user_data(item, is_user_data, depth + 1, found);
+    }
+    for (const auto& [name, value] : node.members()) {
+        const bool is_one =
+            std::find(std::begin(kUserData), std::end(kUserData), name) != std::end(kUserData);
+        check_user_data(value, is_user_data || is_one, depth + 1, found);
+    }
+    if (!is_user_data || node.text().find(' ') == std::string::npos) return;
+    const Script script = read_script(node.text(), node.where);
+    for (const Command& command : script.commands) {
+        Command bare = command;  // "- yum update" of a cloud-config
+        if (bare.words.front().is("-")) bare.words.erase(bare.words.begin());
+        if (bare.words.empty() || !is_full_upgrade(bare)) continue;
+        found.at(Said{bare.words.front().text, bare.words.front().where},
+                 "user data upgrades every package of the node, the kernel included");
+        return;
+    }
+}
+
 void find(const Case& c, Found& found) {
     for (const Document& d : c.documents) {
+        const bool is_template = d.kind == Kind::terraform || d.kind == Kind::terraform_plan ||
+                                 d.kind == Kind::cloudformation || d.kind == Kind::eksctl ||
+                                 d.object_kind == "EC2NodeClass";
+        if (is_template) check_user_data(d.root, false, 0, found);
         if (d.kind != Kind::shell && d.kind != Kind::sbatch) continue;
         for (const Command& command : d.script.commands) {
             if (!is_full_upgrade(command)) continue;
@@ -57,7 +95,7 @@ Rule rule() {
     return {.id = "BOOT-OS-UPGRADE",
             .severity = Severity::error,
             .title = "A full OS upgrade on a node",
-            .applies = "shell scripts",
+            .applies = "shell scripts, user data of templates",
             .why =
                 "it pulls a kernel without matching Lustre, EFA and NVIDIA modules: new"
                 " nodes fail to mount or have no GPU, some days after the script was "

@@ -9,10 +9,36 @@ namespace trainyard::lint::cap_cb_market {
 
 namespace {
 
+/// A node group of CAPACITY_BLOCK whose module makes the launch template.
+bool check_node_group(const Case& c, const Pool& p, Found& found) {
+    const bool is_one = p.form == Pool::Form::node_group && p.purchase.is("capacity-block") &&
+                        get(p.node, "instance_types") != nullptr &&
+                        get(p.node, "capacity_reservation_specification") != nullptr;
+    if (!is_one || get(p.node, "instance_market_options") != nullptr) return false;
+    if (get(p.node, "launch_template") != nullptr) return false;
+    Finding& f = found.at(p.purchase, fmt::format("node group \"{}\" is of CAPACITY_BLOCK without "
+                                                  "the market type capacity-block",
+                                                  p.name));
+    f.severity = Severity::error;
+    f.needs_account = false;
+    f.fix = "add instance_market_options = { market_type = \"capacity-block\" }";
+    if (!p.types.empty()) f.waste = price_of(c, p.types.front().text, 1);
+    return true;
+}
+
 void find(const Case& c, Found& found) {
     for (const Pool& p : c.pools) {
+        if (check_node_group(c, p, found)) continue;
         const bool is_launch =
             p.form == Pool::Form::launch_template || p.form == Pool::Form::instance;
+        if (is_launch && p.reservation && p.purchase.is("spot")) {
+            Finding& f =
+                found.at(p.purchase, "spot cannot be launched into a capacity reservation");
+            f.severity = Severity::error;
+            f.needs_account = false;
+            f.fix = "capacity-block for a Capacity Block, none for an on-demand reservation";
+            continue;
+        }
         if (!is_launch || !p.reservation || p.purchase || p.types.empty()) continue;
         const Said& type = p.types.front();
         if (!facts::is_block_type(type.text)) continue;

@@ -11,11 +11,27 @@ namespace trainyard::lint::cap_reserved_unused {
 
 namespace {
 
+/// Nothing but reserved capacity, and no reservation selected: no node ever starts.
+void only_reserved(const Pool& p, Found& found) {
+    if (p.purchases.size() != 1 || !p.purchases.front().is("reserved") || p.outer == nullptr)
+        return;
+    const doc::Node* spec = get(p.outer, "spec");
+    Finding& f = found.at(p.purchases.front(),
+                          fmt::format("NodePool {} allows reserved capacity only, but its class "
+                                      "selects no reservation: no node can start",
+                                      p.name));
+    f.fix = "capacityReservationSelectorTerms: [{id: cr-…}] in the EC2NodeClass";
+    if (spec != nullptr) f.related.push_back({key_of(*spec), "the class"});
+}
+
 void find(const Case& c, Found& found) {
     for (const Pool& p : c.pools) {
         if (p.form != Pool::Form::karpenter) continue;
         const doc::Node* terms = get(p.outer, {"spec", "capacityReservationSelectorTerms"});
-        if (terms == nullptr) continue;
+        if (terms == nullptr) {
+            only_reserved(p, found);
+            continue;
+        }
         const bool may = std::any_of(p.purchases.begin(), p.purchases.end(),
                                      [](const Said& s) { return s.is("reserved"); });
         if (may) continue;

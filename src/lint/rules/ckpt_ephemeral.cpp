@@ -22,12 +22,18 @@ void find(const Case& c, Found& found) {
         const doc::Node* volume = facts::volume_at(job, dir.text);
         const bool is_relative = !dir.text.starts_with('/');
         const bool is_scratch = dir.text.starts_with("/tmp");
-        const bool is_local = volume != nullptr && (get(volume, "emptyDir") != nullptr);
+        const std::string disk = said(volume, {"hostPath", "path"}).text;
+        const bool is_disk = disk.starts_with("/mnt/k8s-disks") || disk.starts_with("/local") ||
+                             disk.starts_with("/tmp") || disk.starts_with("/scratch") ||
+                             disk.starts_with("/nvme") || disk.starts_with("/opt/dlami/nvme");
+        const bool is_local = volume != nullptr && (get(volume, "emptyDir") != nullptr || is_disk);
         // A path that nothing is mounted at may come from the image's own mounts: only sure cases.
         if (!is_local && !is_relative && !is_scratch) continue;
         if (!is_local && volume != nullptr) continue;
         found.at(dir, fmt::format("checkpoints go to {}, {}", dir.text,
-                                  is_local ? "an emptyDir" : "inside the container"));
+                                  is_disk    ? "a disk of the node"
+                                  : is_local ? "an emptyDir"
+                                             : "inside the container"));
     }
 }
 

@@ -9,7 +9,27 @@ namespace trainyard::lint::cost_idle {
 
 namespace {
 
+/// ParallelCluster keeps nodes for ever with ScaledownIdletime: -1.
+void check_scale_down(const Case& c, Found& found) {
+    for (const Document* d : c.of_kind(Kind::parallelcluster)) {
+        const auto idle = count(&d->root, {"Scheduling", "SlurmSettings", "ScaledownIdletime"});
+        if (!idle || idle->value >= 0) continue;
+        for (const Pool& p : c.pools) {
+            const Said type = facts::accelerated(c, p.types);
+            const bool is_fixed = p.min && p.max && p.min->value == p.max->value;
+            if (p.document != d || !type || is_fixed) continue;
+            Finding& f =
+                found.at(Said{std::to_string(idle->value), idle->where},
+                         fmt::format("idle nodes are never stopped, {} among them", type.text));
+            f.fix = "ScaledownIdletime: 10 (minutes)";
+            f.waste = price_of(c, type.text, 1);
+            break;
+        }
+    }
+}
+
 void find(const Case& c, Found& found) {
+    check_scale_down(c, found);
     for (const Pool& p : c.pools) {
         if (!p.min || p.min->value <= 0 || p.reservation || p.purchase.is("capacity-block")) {
             continue;

@@ -2,6 +2,8 @@
 
 #include <fmt/format.h>
 
+#include <algorithm>
+
 #include "found.hpp"
 
 namespace trainyard::lint::efa_count {
@@ -32,7 +34,30 @@ void judge(const Case& c, const Job& job, const Said& type, Found& found) {
     }
 }
 
+/// A launch template or an instance with fewer EFA interfaces than its type has.
+void judge_template(const Case& c, const Pool& p, Found& found) {
+    const bool is_template =
+        p.form == Pool::Form::launch_template || p.form == Pool::Form::instance;
+    if (!is_template || p.types.size() != 1 || p.nics.size() < 2) return;
+    const catalog::Instance* i = c.instance(p.types.front().text);
+    if (i == nullptr || i->accelerator.empty()) return;
+    const auto efa =
+        std::count_if(p.nics.begin(), p.nics.end(), [](const Nic& n) { return n.is_efa(); });
+    const auto has = static_cast<std::ptrdiff_t>(i->efa_interfaces);
+    const bool is_wrong = std::any_of(p.nics.begin(), p.nics.end(), [&](const Nic& n) {
+        return n.card && n.card->value >= i->network_cards.value_or(1 << 20);  // EFA-NIC-LAYOUT
+    });
+    if (efa == 0 || efa >= has || is_wrong) return;
+    const double share = static_cast<double>(efa) / static_cast<double>(has);
+    found
+        .at(p.nics.front().where,
+            fmt::format("{} has {} EFA interfaces, here are {}: {:.0f} % of the bandwidth", i->type,
+                        has, efa, share * 100))
+        .fix = fmt::format("one EFA interface on each of the {} cards", has);
+}
+
 void find(const Case& c, Found& found) {
+    for (const Pool& p : c.pools) judge_template(c, p, found);
     for (const Job& job : c.jobs) {
         const std::vector<Said> types = c.types_of(job);
         if (types.size() == 1) judge(c, job, types.front(), found);
@@ -44,10 +69,10 @@ void find(const Case& c, Found& found) {
 Rule rule() {
     return {.id = "EFA-COUNT",
             .severity = Severity::warning,
-            .title = "The pod asks for another number of EFA interfaces than its instance has",
-            .applies = "Kubernetes pods",
+            .title = "Another number of EFA interfaces than the instance has",
+            .applies = "Kubernetes pods, EC2 launch templates and instances",
             .why =
-                "NCCL drives only the cards that the pod was given; the others are paid for and "
+                "NCCL drives only the cards that it was given; the others are paid for and "
                 "idle, and communication takes as many times longer",
             .fix = "ask for as many as the instance type has",
             .source =

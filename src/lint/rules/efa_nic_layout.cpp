@@ -24,7 +24,8 @@ bool check_indexes(const Pool& p, Found& found) {
     }
     const bool is_efa =
         std::any_of(p.nics.begin(), p.nics.end(), [](const Nic& n) { return n.is_efa(); });
-    if (first == nullptr || !is_efa) return false;
+    // Several plain interfaces on card 0 are legal; on another card the index is 0 or 1.
+    if (first == nullptr || (!is_efa && card_of(*first) == 0)) return false;
     const bool one_card =
         std::all_of(p.nics.begin(), p.nics.end(), [](const Nic& n) { return card_of(n) == 0; });
     Finding& f = found.at(
@@ -78,9 +79,15 @@ void check_cards(const Case& c, const Pool& p, Found& found) {
     }
 }
 
+/// One interface without indexes: a loop that makes many, or a lone one.
+bool is_generated(const Pool& p) {
+    const Nic& n = p.nics.front();
+    return p.nics.size() == 1 && (!n.card || !n.device);
+}
+
 void find(const Case& c, Found& found) {
     for (const Pool& p : c.pools) {
-        if (p.nics.size() < 2) continue;
+        if (p.nics.empty() || is_generated(p)) continue;
         if (!check_indexes(p, found)) check_cards(c, p, found);
     }
 }

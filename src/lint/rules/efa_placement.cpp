@@ -8,11 +8,16 @@ namespace trainyard::lint::efa_placement {
 
 namespace {
 
+/// "PlacementGroup: {}" says nothing.
+bool states(const doc::Node* group) {
+    return group != nullptr && (!group->is(doc::Node::Kind::map) || !group->members().empty());
+}
+
 void find(const Case& c, Found& found) {
     for (const Pool& p : c.pools) {
         if (p.form != Pool::Form::parallelcluster || !p.efa) continue;
-        const bool is_stated = get(p.outer, {"Networking", "PlacementGroup"}) != nullptr ||
-                               get(p.node, {"Networking", "PlacementGroup"}) != nullptr;
+        const bool is_stated = states(get(p.outer, {"Networking", "PlacementGroup"})) ||
+                               states(get(p.node, {"Networking", "PlacementGroup"}));
         if (is_stated || p.purchase.is("capacity-block")) continue;
         found.at(p.efa, fmt::format("compute resource {} has EFA, and its queue says nothing on a "
                                     "placement group",

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "found.hpp"
+#include "trainyard/base/text.hpp"
 
 namespace trainyard::lint::efa_sg {
 
@@ -24,12 +25,25 @@ bool is_used(const Pool& p, const SecurityGroup& g) {
     });
 }
 
+/// "efa" in its label or name: it is meant for EFA, whatever attaches it.
+bool is_called_efa(const SecurityGroup& g) {
+    const std::string text = to_lower(g.name + " " + g.title);
+    for (std::size_t at = text.find("efa"); at != std::string::npos;
+         at = text.find("efa", at + 1)) {
+        const auto is_letter = [](char ch) { return ch >= 'a' && ch <= 'z'; };
+        const bool begins = at == 0 || !is_letter(text[at - 1]);
+        const bool ends = at + 3 >= text.size() || !is_letter(text[at + 3]);
+        if (begins && ends) return true;
+    }
+    return false;
+}
+
 void find(const Case& c, Found& found) {
     for (const SecurityGroup& g : c.groups) {
         if (!g.is_whole) continue;
         const bool carries_efa = std::any_of(c.pools.begin(), c.pools.end(),
                                              [&](const Pool& p) { return is_used(p, g); });
-        if (!carries_efa) continue;
+        if (!carries_efa && (!is_called_efa(g) || g.rules.empty())) continue;
         const bool in = allows(g, true);
         const bool out = allows(g, false);
         if (in && out) continue;

@@ -19,6 +19,11 @@ const Job* distributed(const Case& c) {
 
 void find(const Case& c, Found& found) {
     for (const Job& job : c.jobs) {
+        const Said layout = said(get(get(job.spec, "nodeSelector"), "nvidia.com/mig.config"));
+        const bool is_many = job.is_multi_node() || (job.gpus && job.gpus->value > 1);
+        if (layout && !layout.is("all-disabled") && job.is_training && is_many) {
+            found.at(layout, fmt::format("distributed training on GPUs cut into {}", layout.text));
+        }
         if (job.resources == nullptr) continue;
         for (const auto& [name, value] : job.resources->members()) {
             const auto n = count(&value);

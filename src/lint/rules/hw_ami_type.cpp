@@ -12,10 +12,9 @@ namespace {
 void find(const Case& c, Found& found) {
     for (const Pool& p : c.pools) {
         if (p.form != Pool::Form::node_group) continue;
-        const Said ami = said(p.node, {"ami_type"});
+        const Said ami = p.image;
         const Said type = facts::accelerated(c, p.types);
         if (!ami || !type || is_open(ami.text) || ami.is("CUSTOM")) continue;
-        if (get(p.node, "ami_id") != nullptr) continue;
         const catalog::Accelerator* a = c.accelerator(type.text);
         if (a == nullptr) continue;
         const bool is_neuron = a->vendor == "AWS";
@@ -28,7 +27,7 @@ void find(const Case& c, Found& found) {
                      : fmt::format("{} needs an image with the {} driver, {} has none", type.text,
                                    is_neuron ? "Neuron" : "NVIDIA", ami.text));
         const std::string better = fmt::format("AL2023_x86_64_{}", wanted);
-        f.fix = fmt::format("ami_type = \"{}\" (or the Bottlerocket variant)", better);
+        f.fix = fmt::format("{} (or the Bottlerocket variant)", better);
         f.edits.push_back({ami.where, ami.text, better});
         f.waste = price_of(c, type.text, 1);
     }
@@ -40,7 +39,7 @@ Rule rule() {
     return {.id = "HW-AMI-TYPE",
             .severity = Severity::error,
             .title = "An AMI type that does not fit the accelerators",
-            .applies = "Terraform EKS node groups, eksctl",
+            .applies = "EKS node groups of Terraform and CloudFormation",
             .why =
                 "the image has no driver for the devices: the resource never appears, "
                 "pods stay Pending and the nodes are billed",

@@ -48,6 +48,13 @@ void judge_configs(const Case& c, Found& found) {
                 judge(c, type, Said{"--" + std::string(name), flag.where}, found);
             }
         }
+        for (const std::string_view name :
+             {"dtype", "precision", "mixed-precision", "torch-dtype"}) {
+            const Said choice = option(words, name);
+            if (choice && asks_for_bf16(std::string(name), choice.text)) {
+                judge(c, type, choice, found);
+            }
+        }
     }
 }
 

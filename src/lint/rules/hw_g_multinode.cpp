@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "found.hpp"
+#include "launch.hpp"
 
 namespace trainyard::lint::hw_g_multinode {
 
@@ -34,7 +35,8 @@ void judge(const Case& c, const Said& type, const Count& nodes, bool is_sharded_
 
 void find(const Case& c, Found& found) {
     for (const Job& job : c.jobs) {
-        const std::vector<Said> types = c.types_of(job);
+        std::vector<Said> types = c.types_of(job);
+        if (types.empty() && job.form != Job::Form::pod) types.push_back(only_type(c));
         if (!job.nodes || types.size() != 1 || !job.is_training) continue;
         judge(c, types.front(), *job.nodes, is_sharded(job.words), found);
     }

@@ -12,8 +12,9 @@ namespace {
 void find(const Case& c, Found& found) {
     for (const Job& job : c.jobs) {
         const bool many = job.gpus && job.gpus->value > 1;
-        if (job.form != Job::Form::pod || job.spec == nullptr || !many || !job.is_training)
-            continue;
+        if (job.form != Job::Form::pod || job.spec == nullptr || !many) continue;
+        const bool is_runtime = contains(job.object_kind, "TrainingRuntime");
+        if (!job.is_training && !is_runtime) continue;
         if (is_true(get(job.spec, "hostIPC"))) continue;
         const doc::Node* volume = facts::volume_at(job, "/dev/shm");
         if (volume == nullptr) {
@@ -25,6 +26,15 @@ void find(const Case& c, Found& found) {
                    !said(volume, {"emptyDir", "medium"}).is("Memory")) {
             found.at(volume->where, "the volume at /dev/shm is on disk").fix =
                 "emptyDir: {medium: Memory}";
+        } else if (const Said limit = said(volume, {"emptyDir", "sizeLimit"})) {
+            const auto size = facts::gibibytes(limit.text);
+            if (size && *size < 1) {
+                found
+                    .at(limit,
+                        fmt::format("/dev/shm of {} for {} GPUs", limit.text, job.gpus->value))
+                    .fix =
+                    "sizeLimit: 64Gi or none: it is taken from the pod's memory only if used";
+            }
         }
     }
 }

@@ -33,9 +33,12 @@ void judge(const Job& job, const catalog::Instance& i, Found& found) {
             asked = facts::gibibytes(amount.text);
             has = i.memory / kGiB;
         }
-        if (!asked || has <= 0 || *asked <= has) continue;
-        found.at(amount, fmt::format("{}: {} on {}, which has {:g}{}", name, amount.text, i.type,
-                                     has, name == "memory" ? " GiB" : ""));
+        // The node keeps a part of its cores and memory: all of them is more than it gives.
+        const bool is_kept = name == "cpu" || name == "memory";
+        if (!asked || has <= 0 || *asked < has || (*asked == has && !is_kept)) continue;
+        found.at(amount, fmt::format("{}: {} on {}, which has {:g}{}{}", name, amount.text, i.type,
+                                     has, name == "memory" ? " GiB" : "",
+                                     *asked == has ? " and keeps a part for itself" : ""));
     }
 }
 

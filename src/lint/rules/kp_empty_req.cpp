@@ -2,10 +2,12 @@
 
 #include <fmt/ranges.h>
 
+#include <algorithm>
 #include <set>
 
 #include "facts.hpp"
 #include "found.hpp"
+#include "trainyard/base/text.hpp"
 
 namespace trainyard::lint::kp_empty_req {
 
@@ -51,9 +53,83 @@ void judge(const Case& c, const Said& key, const Said& value, Found& found) {
     if (near) f.fix = "did you mean " + *near + "?";
 }
 
+struct Wanted {
+    std::vector<Said> types, families, sizes, gpu_names, gpu_counts;
+};
+
+/// In requirements of a pool.
+Wanted wanted_of(const doc::Node* requirements) {
+    Wanted w;
+    for (const doc::Node* r : each(requirements)) {
+        if (!said(r, {"operator"}).is("In")) continue;
+        const std::string key = said(r, {"key"}).text;
+        std::vector<Said>* into = key == "node.kubernetes.io/instance-type"       ? &w.types
+                                  : key == "karpenter.k8s.aws/instance-family"    ? &w.families
+                                  : key == "karpenter.k8s.aws/instance-size"      ? &w.sizes
+                                  : key == "karpenter.k8s.aws/instance-gpu-name"  ? &w.gpu_names
+                                  : key == "karpenter.k8s.aws/instance-gpu-count" ? &w.gpu_counts
+                                                                                  : nullptr;
+        if (into != nullptr) *into = all_said(get(r, "values"));
+    }
+    return w;
+}
+
+bool allows(const std::vector<Said>& values, std::string_view value) {
+    return values.empty() || std::any_of(values.begin(), values.end(), [&](const Said& s) {
+               return s.text == value || is_open(s.text);
+           });
+}
+
+/// Each value exists, but no type has them all. Only where the types that we know are all there
+/// are: families of accelerators.
+void judge_together(const Case& c, const Wanted& w, Found& found) {
+    const std::vector<Said>& named = w.types.empty() ? w.families : w.types;
+    const bool is_known =
+        !named.empty() && std::all_of(named.begin(), named.end(), [&](const Said& s) {
+            return w.types.empty() ? looks_accelerated(s.text) && c.has_family(s.text)
+                                   : c.accelerator(s.text) != nullptr;
+        });
+    const Said* last = !w.gpu_counts.empty()  ? &w.gpu_counts.front()
+                       : !w.gpu_names.empty() ? &w.gpu_names.front()
+                       : !w.sizes.empty()     ? &w.sizes.front()
+                                              : nullptr;
+    if (!is_known || last == nullptr) return;
+    for (const catalog::Instance& i : c.catalog->instances()) {
+        const catalog::Accelerator* a = c.accelerator(i.type);
+        if (a == nullptr || i.retired) continue;
+        const std::string name = to_lower(a->id.substr(0, a->id.find('-')));
+        const bool fits = allows(w.types, i.type) && allows(w.families, i.family) &&
+                          allows(w.sizes, i.type.substr(i.type.find('.') + 1)) &&
+                          allows(w.gpu_names, name) &&
+                          allows(w.gpu_counts, std::to_string(i.accelerators));
+        if (fits) return;
+    }
+    found.at(*last,
+             fmt::format("no {} meets the requirements together: {} = {}", named.front().text,
+                         last == &w.sizes.front() ? "size" : "GPUs", last->text));
+}
+
+/// Capacity types and architectures have few names.
+void judge_word(const Said& key, const Said& value, Found& found) {
+    const bool is_capacity = key.is("karpenter.sh/capacity-type");
+    if ((!is_capacity && !key.is("kubernetes.io/arch")) || is_open(value.text)) return;
+    const bool exists = is_capacity ? is_one_of(value.text, {"spot", "on-demand", "reserved"})
+                                    : is_one_of(value.text, {"amd64", "arm64"});
+    if (exists) return;
+    Finding& f =
+        found.at(value, fmt::format("{} \"{}\" does not exist",
+                                    is_capacity ? "capacity type" : "architecture", value.text));
+    f.fix = is_capacity ? "spot, on-demand or reserved" : "amd64 or arm64";
+}
+
 void find(const Case& c, Found& found) {
     for (const Document* d : c.objects("NodePool")) {
         const doc::Node* requirements = get(&d->root, {"spec", "template", "spec", "requirements"});
+        judge_together(c, wanted_of(requirements), found);
+        for (const doc::Node* r : each(requirements)) {
+            if (!said(r, {"operator"}).is("In")) continue;
+            for (const Said& v : all_said(get(r, "values"))) judge_word(said(r, {"key"}), v, found);
+        }
         for (const doc::Node* r : each(requirements)) {
             const Said key = said(r, {"key"});
             const bool is_meant = is_one_of(key.text, {"karpenter.k8s.aws/instance-family",

@@ -1,5 +1,7 @@
 // Spot nodes whose interruption notice nobody reads.
 
+#include <fmt/format.h>
+
 #include <algorithm>
 
 #include "found.hpp"
@@ -18,9 +20,11 @@ void find(const Case& c, Found& found) {
         const doc::Node* settings = get(&d->root, "settings");
         if (settings == nullptr) continue;
         const doc::Node* queue = settings->find("interruptionQueue");
-        if (queue != nullptr && queue->text().starts_with("https://")) {
+        const bool is_url = queue != nullptr && queue->text().starts_with("https://");
+        if (is_url || (queue != nullptr && queue->text().starts_with("arn:"))) {
             found.at(Said{queue->text(), queue->where},
-                     "interruptionQueue is a URL: Karpenter wants the queue's name");
+                     fmt::format("interruptionQueue is {}: Karpenter wants the queue's name",
+                                 is_url ? "a URL" : "an ARN"));
         }
         if (!buys_spot || (queue != nullptr && !queue->text().empty())) continue;
         const Location at = queue != nullptr ? queue->where : key_of(*settings);

@@ -15,7 +15,20 @@ void find(const Case& c, Found& found) {
         if (p.form != Pool::Form::karpenter || !type) continue;
         if (get(p.node, {"spec", "replicas"}) != nullptr) continue;
         const doc::Node* spec = get(p.node, {"spec", "template", "spec"});
-        if (get(spec, "taints") != nullptr || get(spec, "startupTaints") != nullptr) continue;
+        if (get(spec, "startupTaints") != nullptr) continue;
+        Said soft;
+        bool keeps_out = false;
+        for (const doc::Node* taint : each(get(spec, "taints"))) {
+            const Said effect = said(taint, {"effect"});
+            if (effect.is("PreferNoSchedule")) soft = effect;
+            keeps_out = keeps_out || !effect.is("PreferNoSchedule");
+        }
+        if (keeps_out) continue;
+        if (soft) {
+            found.at(soft, "PreferNoSchedule does not keep other pods off the nodes").fix =
+                "effect: NoSchedule";
+            continue;
+        }
         Finding& f =
             found.at(p.where, fmt::format("NodePool {} with {} has no taint", p.name, type.text));
         f.waste = price_of(c, type.text, 1);

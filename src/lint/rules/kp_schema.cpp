@@ -17,6 +17,37 @@ void need(const doc::Node& parent, std::string_view name, std::string_view path,
         .fix = fmt::format("add {}", example);
 }
 
+/// A static pool (spec.replicas) knows no weight and no limit but nodes.
+void check_static(const doc::Node& spec, Found& found) {
+    if (get(&spec, "replicas") == nullptr) return;
+    if (const doc::Node* weight = get(&spec, "weight")) {
+        found.at(key_said(*weight, "weight"), "a static NodePool (replicas) has no weight").fix =
+            "remove it";
+    }
+    const doc::Node* limits = get(&spec, "limits");
+    if (limits == nullptr || !limits->is(doc::Node::Kind::map)) return;
+    for (const auto& [name, value] : limits->members()) {
+        if (name == "nodes") continue;
+        found
+            .at(key_said(value, name),
+                fmt::format("a static NodePool (replicas) allows limits.nodes only, not {}", name))
+            .fix = "limits: {nodes: …}";
+        return;
+    }
+}
+
+/// Labels of karpenter.sh are Karpenter's own, but for the few that requirements may set.
+void check_labels(const doc::Node* labels, Found& found) {
+    if (labels == nullptr || !labels->is(doc::Node::Kind::map)) return;
+    for (const auto& [name, value] : labels->members()) {
+        const bool is_own =
+            name.starts_with("karpenter.sh/") && name != "karpenter.sh/capacity-type";
+        if (!is_own) continue;
+        found.at(key_said(value, name), fmt::format("label {} is in a domain of Karpenter's", name))
+            .fix = "use a domain of your own";
+    }
+}
+
 void check_pool(const Document& d, Found& found) {
     const doc::Node* spec = get(&d.root, "spec");
     const doc::Node* node = get(spec, {"template", "spec"});
@@ -41,6 +72,20 @@ void check_pool(const Document& d, Found& found) {
         f.fix = "WhenEmpty for training (WhenEmptyOrUnderutilized is the renamed one)";
         f.edits.push_back({policy.where, policy.text, "WhenEmpty"});
     }
+    const bool is_known = is_one_of(
+        policy.text, {"WhenEmpty", "WhenEmptyOrUnderutilized", "Balanced", "WhenUnderutilized"});
+    if (policy && !is_known && !is_open(policy.text)) {
+        found.at(policy, fmt::format("consolidationPolicy {} is no value of v1", policy.text)).fix =
+            "WhenEmpty for training, or WhenEmptyOrUnderutilized";
+    }
+    if (const doc::Node* expire = get(disruption, "expireAfter")) {
+        found
+            .at(key_said(*expire, "expireAfter"),
+                "expireAfter is no field of spec.disruption in v1")
+            .fix = "move it to spec.template.spec";
+    }
+    check_static(*spec, found);
+    check_labels(get(spec, {"template", "metadata", "labels"}), found);
     if (const doc::Node* kubelet = get(node, "kubelet")) {
         found.at(key_said(*kubelet, "kubelet"), "kubelet is no field of a v1 NodePool").fix =
             "move it to the EC2NodeClass";

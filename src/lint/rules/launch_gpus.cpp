@@ -56,8 +56,25 @@ void judge(const Case& c, const Launch& l, Found& found) {
     if (const auto rate = price_of(c, i->type, nodes)) f.waste = *rate * *f.efficiency_lost;
 }
 
+/// --gpus-per-task=1 with one launcher a node: its processes share that GPU.
+bool judge_task(const Launch& l, Found& found) {
+    if (l.document->kind != Kind::sbatch || !l.is_torch() || !l.processes) return false;
+    const EnvVar* per_task = find_env(l.document->script.directives, "gpus-per-task");
+    const auto gpus = per_task == nullptr ? std::nullopt : whole_number(per_task->value.text);
+    const bool is_one_launcher = l.tasks && l.tasks->value == 1;
+    if (!gpus || !is_one_launcher || *gpus >= l.processes->value) return false;
+    found
+        .at(Said{per_task->value.text, per_task->value.where},
+            fmt::format("--gpus-per-task={} for a launcher of {} processes", *gpus,
+                        l.processes->value))
+        .fix = fmt::format("--gpus-per-task={}", l.processes->value);
+    return true;
+}
+
 void find(const Case& c, Found& found) {
-    for (const Launch& l : launches(c)) judge(c, l, found);
+    for (const Launch& l : launches(c)) {
+        if (!judge_task(l, found)) judge(c, l, found);
+    }
 }
 
 }  // namespace

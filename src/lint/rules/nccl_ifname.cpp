@@ -50,10 +50,20 @@ void judge(const EnvVar& v, bool is_pod, Found& found) {
     }
 }
 
+/// Gloo's own variable: on one node the loopback is right.
+void judge_gloo(const EnvVar& v, bool is_multi_node, Found& found) {
+    if (v.name != "GLOO_SOCKET_IFNAME" || v.value.text != "lo" || !is_multi_node) return;
+    found.at(Said{v.name, v.value.where},
+             "GLOO_SOCKET_IFNAME=lo on several nodes: each meets itself only");
+}
+
 void find(const Case& c, Found& found) {
     for (const Job& job : c.jobs) {
         const bool is_pod = job.form == Job::Form::pod && !is_true(get(job.spec, "hostNetwork"));
-        for (const EnvVar& v : job.env) judge(v, is_pod, found);
+        for (const EnvVar& v : job.env) {
+            judge(v, is_pod, found);
+            judge_gloo(v, job.is_multi_node(), found);
+        }
     }
     for (const Training& t : c.trainings) {
         for (const EnvVar& v : t.env) judge(v, false, found);

@@ -17,7 +17,8 @@ struct Switch {
 constexpr Switch kSwitches[] = {{"NCCL_P2P_DISABLE", "NVLink between the GPUs of a node", true},
                                 {"NCCL_SHM_DISABLE", "shared memory between processes", true},
                                 {"NCCL_NVLS_ENABLE", "", true},
-                                {"NCCL_NET", "", false}};
+                                {"NCCL_NET", "", false},
+                                {"NCCL_NET_PLUGIN", "", false}};
 
 void judge(const Case& c, const EnvVar& v, const std::vector<Said>& types, Found& found) {
     const Said type = facts::accelerated(c, types);
@@ -27,7 +28,10 @@ void judge(const Case& c, const EnvVar& v, const std::vector<Said>& types, Found
     for (const Switch& s : kSwitches) {
         if (v.name != s.name) continue;
         const Said place{v.name, v.value.where};
-        if (v.name == "NCCL_NET") {
+        if (v.name == "NCCL_NET_PLUGIN") {
+            if (!is_one_of(v.value.text, {"none", "None", "NONE"})) continue;
+            found.at(place, "NCCL_NET_PLUGIN=none turns the EFA plugin off: traffic goes over TCP");
+        } else if (v.name == "NCCL_NET") {
             if (!contains(v.value.text, "socket")) continue;
             found.at(place, "NCCL_NET=Socket turns EFA off: all traffic goes over TCP");
         } else if (!s.off.empty() && is_one_of(v.value.text, {"1", "2", "true"})) {

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "facts.hpp"
 #include "found.hpp"
 
 namespace trainyard::lint::net_multi_az {
@@ -45,10 +46,34 @@ void judge_karpenter(const Case& c, const Pool& p, Found& found) {
     }
 }
 
+/// A fleet that may start nodes of an EFA type in several zones.
+void judge_fleet(const Case& c, const Pool& p, Found& found) {
+    const bool is_single = is_true(get(p.node, {"OnDemandOptions", "SingleAvailabilityZone"})) ||
+                           is_true(get(p.node, {"SpotOptions", "SingleAvailabilityZone"}));
+    const bool is_one_node = p.desired && p.desired->value <= 1;
+    const bool has_efa = std::all_of(p.types.begin(), p.types.end(), [&](const Said& t) {
+        const catalog::Instance* i = c.instance(t.text);
+        return i != nullptr && facts::is_block_type(t.text) && facts::is_multi_card(*i);
+    });
+    if (is_single || is_one_node || p.types.empty() || !has_efa) return;
+    for (const Said& zone : p.zones) {
+        if (zone.text == p.zones.front().text || is_open(zone.text)) continue;
+        found
+            .at(zone, fmt::format("the fleet may start {} in {} and {}", p.types.front().text,
+                                  p.zones.front().text, zone.text))
+            .fix = "SingleAvailabilityZone: true (Type instant), or overrides of one zone";
+        return;
+    }
+}
+
 void find(const Case& c, Found& found) {
     for (const Pool& p : c.pools) {
         if (p.form == Pool::Form::karpenter) {
             judge_karpenter(c, p, found);
+            continue;
+        }
+        if (p.form == Pool::Form::fleet) {
+            judge_fleet(c, p, found);
             continue;
         }
         const Said* at = second(p);

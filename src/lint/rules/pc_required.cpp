@@ -31,7 +31,22 @@ void check_queue(const doc::Node& queue, Found& found) {
     }
 }
 
+/// CAPACITY_BLOCK: the block itself must be named.
+void check_blocks(const Case& c, Found& found) {
+    for (const Pool& p : c.pools) {
+        const bool is_block =
+            p.form == Pool::Form::parallelcluster && p.purchase.is("capacity-block");
+        if (!is_block || p.reservation) continue;
+        found
+            .at(p.purchase, fmt::format("queue {} is of CAPACITY_BLOCK, but compute resource {} "
+                                        "names no reservation",
+                                        said(p.outer, {"Name"}).text, p.name))
+            .fix = "CapacityReservationTarget: {CapacityReservationId: cr-…}";
+    }
+}
+
 void find(const Case& c, Found& found) {
+    check_blocks(c, found);
     for (const Document* d : c.of_kind(Kind::parallelcluster)) {
         const doc::Node* head = get(&d->root, "HeadNode");
         const Location top = head != nullptr ? key_of(*head) : d->root.where;

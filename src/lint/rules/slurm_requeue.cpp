@@ -4,6 +4,7 @@
 
 #include <algorithm>
 
+#include "facts.hpp"
 #include "found.hpp"
 #include "launch.hpp"
 
@@ -11,21 +12,12 @@ namespace trainyard::lint::slurm_requeue {
 
 namespace {
 
-const Pool* spot_pool(const Case& c, std::string_view partition) {
-    for (const Pool& p : c.pools) {
-        if (p.form != Pool::Form::parallelcluster || !p.purchase.is("spot")) continue;
-        const std::string queue = said(p.outer, {"Name"}).text;
-        if (partition.empty() || queue == partition) return &p;
-    }
-    return nullptr;
-}
-
 void find(const Case& c, Found& found) {
     for (const Document* d : c.of_kind(Kind::sbatch)) {
         const auto& all = d->script.directives;
         const EnvVar* never = find_env(all, "no-requeue");
         const std::string partition = env_value(all, "partition").text;
-        const Pool* spot = spot_pool(c, partition);
+        const Pool* spot = facts::spot_queue(c, partition);
         const bool is_spot = spot != nullptr || contains(partition, "spot");
         if (!is_spot) continue;
         const Location where = never != nullptr ? never->value.where : d->head();

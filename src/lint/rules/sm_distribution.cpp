@@ -19,8 +19,20 @@ bool supports_smddp(std::string_view type) {
                        [&](std::string_view t) { return facts::bare_type(type) == t; });
 }
 
+/// What the SDK writes into the hyperparameters of a request.
+void check_request(const Training& t, Found& found) {
+    for (const EnvVar& v : t.hyperparameters) {
+        const bool is_on = v.name == "sagemaker_distributed_dataparallel_enabled" &&
+                           is_one_of(v.value.text, {"true", "True", "\"true\""});
+        if (!is_on || !t.type || is_open(t.type.text) || supports_smddp(t.type.text)) continue;
+        found.at(Said{v.name, v.value.where},
+                 fmt::format("smdistributed.dataparallel is not supported on {}", t.type.text));
+    }
+}
+
 void find(const Case& c, Found& found) {
     for (const Training& t : c.trainings) {
+        check_request(t, found);
         if (t.form != Training::Form::estimator || t.is_open) continue;
         const doc::Node* smddp = get(t.distribution, {"smdistributed", "dataparallel"});
         if (is_true(get(smddp, "enabled")) && t.type && !is_open(t.type.text) &&
