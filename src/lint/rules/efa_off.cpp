@@ -30,7 +30,17 @@ const doc::Node* said_off(const Pool& p) {
     return nullptr;
 }
 
+/// Every batch job beside the groups asks for one node: independent copies, a sweep.
+bool is_all_on_one_node(const Case& c) {
+    const auto jobs = c.of_kind(Kind::sbatch);
+    return !jobs.empty() && std::all_of(jobs.begin(), jobs.end(), [](const Document* job) {
+        const EnvVar* nodes = find_env(job->script.directives, "nodes");
+        return nodes != nullptr && nodes->value.text == "1";
+    });
+}
+
 void find(const Case& c, Found& found) {
+    if (is_all_on_one_node(c)) return;
     for (const Pool& p : c.pools) {
         const std::string_view how = switch_of(p);
         const bool is_one_node = p.max && p.max->value <= 1;
