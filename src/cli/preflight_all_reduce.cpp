@@ -26,6 +26,9 @@ std::string first_line(std::string_view text) {
     return printable(trim(text.substr(0, text.find('\n'))), 200);
 }
 
+/// What run_process says of a program that is not on this machine.
+bool is_absent(const Diagnostic& d) { return d.what == "the program cannot be started"; }
+
 /// nullopt: nccl-tests is not there.
 std::optional<AllReduce> by_nccl_tests(int accelerators) {
     const std::string size = bytes_word(kAllReduceSize);
@@ -34,7 +37,7 @@ std::optional<AllReduce> by_nccl_tests(int accelerators) {
                                        kLimit);
     if (!said) {
         const Diagnostic& d = said.error().diagnostics.front();
-        if (d.what == "the program cannot be started") return std::nullopt;
+        if (is_absent(d)) return std::nullopt;
         return AllReduce::failed("all_reduce_perf: " + d.what);
     }
     nccl::LogReader reader;
@@ -61,10 +64,10 @@ AllReduce by_pytorch(int accelerators, const std::string& python) {
                           has_gpus ? "nccl" : "gloo", std::to_string(ranks), bytes_word(size)},
                          kLimit);
     if (!said) {
-        const std::string what = said.error().diagnostics.front().what;
-        if (what == "the program cannot be started")
+        const Diagnostic& d = said.error().diagnostics.front();
+        if (is_absent(d))
             return AllReduce::not_made("neither all_reduce_perf nor " + python + " is here");
-        return AllReduce::failed(python + ": " + what);
+        return AllReduce::failed(python + ": " + d.what);
     }
     const auto answer = doc::parse_json(said->out.substr(0, said->out.find('\n')), python);
     const auto text = [&](const char* key) {

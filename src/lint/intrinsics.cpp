@@ -1,6 +1,8 @@
 #include "intrinsics.hpp"
 
+#include <map>
 #include <optional>
+#include <string>
 
 #include "said.hpp"
 
@@ -79,13 +81,16 @@ class Renderer {
         return &parts->items()[is_no_value(parts->items()[1]) ? 2 : 1];
     }
 
+    /// Each is worked out once; while it is, it is unknown to those that name it in a circle.
     std::optional<bool> condition(std::string_view name, int depth) const {
-        const Node* n = get(conditions_, name);
-        return n == nullptr ? std::nullopt : holds(*n, depth);
+        const auto [known, is_new] = known_.try_emplace(std::string(name));
+        const Node* n = is_new ? get(conditions_, name) : nullptr;
+        if (n != nullptr) known->second = holds(*n, depth);
+        return known->second;
     }
 
     std::optional<bool> holds(const Node& n, int depth) const {
-        if (depth > kMaxDepth) return std::nullopt;  // conditions that name each other
+        if (depth > kMaxDepth) return std::nullopt;  // a chain without end
         if (const Said other = said(&n, {"Condition"})) return condition(other.text, depth + 1);
         if (const Node* parts = get(&n, "Fn::Equals"); parts && parts->items().size() == 2) {
             const auto a = text_of(parts->items()[0]);
@@ -127,6 +132,7 @@ class Renderer {
 
     const Node* parameters_;
     const Node* conditions_;
+    mutable std::map<std::string, std::optional<bool>> known_;
 };
 
 }  // namespace

@@ -190,10 +190,15 @@ void read_cloudformation(const Document& d, Case& into);
 void read_scripts(const Document& d, Case& into);
 void read_nccl_log(const Document& d, Case& into);  ///< after all others: they name the type
 
+/// A pool of which nothing but its place is known.
+Pool start_pool(Pool::Form form, const Document& d, const doc::Node& node, std::string name,
+                const Location& where);
 /// EC2's shape of launch template data, in JSON or CloudFormation.
 Pool pool_of_launch_data(const Document& d, const doc::Node& data);
 /// A name, or CloudFormation's {Ref: name} and {Fn::GetAtt: [name, …]}.
 Said referred(const doc::Node* n);
+/// An EKS node group's "ON_DEMAND" as Pool::purchase has it: "on-demand".
+Said eks_purchase(Said capacity_type);
 /// What a group of nodes does not say itself, its launch template may.
 void inherit(Pool& group, const Pool& from);
 /// Environment of a map of name to value.

@@ -1,7 +1,4 @@
-#include <algorithm>
-
 #include "model.hpp"
-#include "trainyard/base/text.hpp"
 
 namespace trainyard::lint {
 
@@ -59,16 +56,6 @@ std::vector<Said> all_referred(const Node* list) {
     return all;
 }
 
-Pool started(const Document& d, const Node& body, const std::string& name, const Location& where) {
-    Pool p;
-    p.form = Pool::Form::node_group;
-    p.document = &d;
-    p.node = &body;
-    p.where = where;
-    p.name = name;
-    return p;
-}
-
 /// AWS::EKS::Nodegroup, AWS::AutoScaling::AutoScalingGroup.
 Pool node_group_of(Pool p, const std::string& type) {
     const Node* body = p.node;
@@ -79,9 +66,7 @@ Pool node_group_of(Pool p, const std::string& type) {
         p.max = count(body, {"ScalingConfig", "MaxSize"});
         p.desired = count(body, {"ScalingConfig", "DesiredSize"});
         p.subnets = all_referred(get(body, "Subnets"));
-        p.purchase = said(body, {"CapacityType"});
-        p.purchase.text = to_lower(p.purchase.text);
-        std::replace(p.purchase.text.begin(), p.purchase.text.end(), '_', '-');
+        p.purchase = eks_purchase(said(body, {"CapacityType"}));
     } else {
         p.min = count(body, {"MinSize"});
         p.max = count(body, {"MaxSize"});
@@ -132,7 +117,8 @@ void read_cloudformation(const Document& d, Case& into) {
             into.pools.back().form = Pool::Form::instance;
             into.pools.back().name = name;
         } else if (type == "AWS::EKS::Nodegroup" || type == "AWS::AutoScaling::AutoScalingGroup") {
-            into.pools.push_back(node_group_of(started(d, *body, name, key_of(r)), type));
+            into.pools.push_back(
+                node_group_of(start_pool(Pool::Form::node_group, d, *body, name, key_of(r)), type));
         }
     }
     join_templates(into, first_pool);

@@ -1,3 +1,5 @@
+#include <algorithm>
+
 #include "model.hpp"
 #include "trainyard/base/text.hpp"
 
@@ -5,7 +7,6 @@ namespace trainyard::lint {
 
 using doc::Node;
 
-/// A name, or CloudFormation's {Ref: name} and {Fn::GetAtt: [name, …]}.
 Said referred(const Node* n) {
     if (const Said ref = said(n, {"Ref"})) return ref;
     if (const Node* attribute = get(n, "Fn::GetAtt")) {
@@ -64,12 +65,7 @@ void read_group(const Document& d, const Node& n, Case& into) {
 }
 
 void read_fleet(const Document& d, Case& into) {
-    Pool p;
-    p.form = Pool::Form::fleet;
-    p.document = &d;
-    p.node = &d.root;
-    p.where = d.root.where;
-    p.name = "fleet";
+    Pool p = start_pool(Pool::Form::fleet, d, d.root, "fleet", d.root.where);
     for (const Node* config : each(get(&d.root, "LaunchTemplateConfigs"))) {
         for (const Node* o : each(get(config, "Overrides"))) {
             if (const Said type = said(o, {"InstanceType"})) p.types.push_back(type);
@@ -85,6 +81,23 @@ void read_fleet(const Document& d, Case& into) {
 
 }  // namespace
 
+Pool start_pool(Pool::Form form, const Document& d, const Node& node, std::string name,
+                const Location& where) {
+    Pool p;
+    p.form = form;
+    p.document = &d;
+    p.node = &node;
+    p.where = where;
+    p.name = std::move(name);
+    return p;
+}
+
+Said eks_purchase(Said capacity_type) {
+    capacity_type.text = to_lower(capacity_type.text);
+    std::replace(capacity_type.text.begin(), capacity_type.text.end(), '_', '-');
+    return capacity_type;
+}
+
 void inherit(Pool& group, const Pool& from) {
     if (group.types.empty()) group.types = from.types;
     if (!group.placement) group.placement = from.placement;
@@ -94,11 +107,7 @@ void inherit(Pool& group, const Pool& from) {
 }
 
 Pool pool_of_launch_data(const Document& d, const Node& data) {
-    Pool p;
-    p.form = Pool::Form::launch_template;
-    p.document = &d;
-    p.node = &data;
-    p.where = data.where;
+    Pool p = start_pool(Pool::Form::launch_template, d, data, {}, data.where);
     if (const Said type = said(&data, {"InstanceType"})) p.types.push_back(type);
     for (const Node* n : each(get(&data, "NetworkInterfaces"))) p.nics.push_back(nic_of(*n));
     p.purchase = said(&data, {"InstanceMarketOptions", "MarketType"});

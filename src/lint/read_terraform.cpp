@@ -1,5 +1,3 @@
-#include <algorithm>
-
 #include "model.hpp"
 #include "trainyard/base/text.hpp"
 
@@ -39,13 +37,13 @@ void read_dynamic_nics(const Node* body, Pool& p) {
     }
 }
 
+Pool pool_of(const Resource& r, Pool::Form form) {
+    return start_pool(form, *r.document, *r.body, r.name, r.where);
+}
+
 Pool launch_pool(const Resource& r) {
-    Pool p;
-    p.form = r.type == "aws_instance" ? Pool::Form::instance : Pool::Form::launch_template;
-    p.document = r.document;
-    p.node = r.body;
-    p.where = r.where;
-    p.name = r.name;
+    Pool p =
+        pool_of(r, r.type == "aws_instance" ? Pool::Form::instance : Pool::Form::launch_template);
     if (const Said type = said(r.body, {"instance_type"})) p.types.push_back(type);
     for (const Node* n : each(get(r.body, "network_interfaces"))) p.nics.push_back(nic_of(*n));
     for (const Node* n : each(get(r.body, "network_interface"))) p.nics.push_back(nic_of(*n));
@@ -68,12 +66,7 @@ Pool launch_pool(const Resource& r) {
 
 Pool node_group(const Document& d, const Node& body, const std::string& name,
                 const Location& where) {
-    Pool p;
-    p.form = Pool::Form::node_group;
-    p.document = &d;
-    p.node = &body;
-    p.where = where;
-    p.name = name;
+    Pool p = start_pool(Pool::Form::node_group, d, body, name, where);
     p.types = all_said(get(&body, "instance_types"));
     p.image = said(&body, {"ami_type"});
     if (get(&body, "ami_id") != nullptr) p.image = {};
@@ -86,11 +79,7 @@ Pool node_group(const Document& d, const Node& body, const std::string& name,
     p.max = count(sizes, {"max_size"});
     p.desired = count(sizes, {"desired_size"});
     p.subnets = all_said(get(&body, "subnet_ids"));
-    p.purchase = said(&body, {"capacity_type"});
-    if (p.purchase) {
-        p.purchase.text = to_lower(p.purchase.text);
-        std::replace(p.purchase.text.begin(), p.purchase.text.end(), '_', '-');
-    }
+    p.purchase = eks_purchase(said(&body, {"capacity_type"}));
     const Node* placement = block(&body, "placement");
     if (placement != nullptr) p.placement = said(placement, {"group_name"});
     if (is_true(get(&body, "create_placement_group"))) {
@@ -101,12 +90,7 @@ Pool node_group(const Document& d, const Node& body, const std::string& name,
 
 /// An Auto Scaling group; what its nodes are stands in its launch template.
 Pool scaling_group(const Resource& r) {
-    Pool p;
-    p.form = Pool::Form::node_group;
-    p.document = r.document;
-    p.node = r.body;
-    p.where = r.where;
-    p.name = r.name;
+    Pool p = pool_of(r, Pool::Form::node_group);
     p.min = count(r.body, {"min_size"});
     p.max = count(r.body, {"max_size"});
     p.desired = count(r.body, {"desired_capacity"});
@@ -137,11 +121,7 @@ void join_templates(Case& into, std::size_t first) {
 void read_lone_nic(const Resource& r, Case& into) {
     Nic nic = nic_of(*r.body);
     if (!nic.is_efa()) return;
-    Pool p;
-    p.document = r.document;
-    p.node = r.body;
-    p.where = r.where;
-    p.name = r.name;
+    Pool p = pool_of(r, Pool::Form::instance);
     p.efa = nic.type;
     p.nics.push_back(std::move(nic));
     into.pools.push_back(std::move(p));

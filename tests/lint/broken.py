@@ -39,6 +39,12 @@ QUIET = {
     "heredoc.sh": b"#!/bin/bash\ncat <<EOF\nnever closed\n",
     "doubling.py": b"import sagemaker\na = [1, 1]\n"
     + b"".join(b"a = [a, a, a, a]\n" for _ in range(60)),
+    # Conditions that double 60 times, and two that name each other.
+    "doubling-conditions.yaml": b"AWSTemplateFormatVersion: '2010-09-09'\nParameters: {P: {Type: String}}\nConditions:\n"
+    + b"".join(b"  C%d: {Fn::And: [{Condition: C%d}, {Condition: C%d}]}\n" % (i, i + 1, i + 1) for i in range(60))
+    + b"  C60: {Fn::Equals: [{Ref: P}, x]}\n  A: {Condition: B}\n  B: {Condition: A}\n"
+    + b"Resources:\n  T:\n    Type: AWS::EC2::LaunchTemplate\n    Properties:\n      LaunchTemplateData:\n"
+    + b"        InstanceType: {Fn::If: [C0, m5.large, m5.xlarge]}\n        ImageId: {Fn::If: [A, a, b]}\n",
 }
 
 

@@ -5,11 +5,11 @@ usage: tests/run/drill.py --binary PATH [--points 24] [--seed 1] [--jobs 2] [--v
 
 A run takes 100 steps with a checkpoint every 5 and is hit again and again until it ends: SIGKILL of a rank, of the
 command, of the process beside it, of the supervisor (also while it uploads a checkpoint that is just complete), of all
-at once (also with the checkpoint directory lost); SIGTERM; an interruption notice; a full disk; with S3, a server that fails 15 % of its requests on purpose and is
-stopped for a while (network cut). Every second run saves as PyTorch's distributed checkpoint. After each hit: the newest committed step has not gone back. After each run:
-it ended with 0, every checkpoint in the store verifies, the steps were done without a gap and each began where a
-checkpoint was, and the end state (a hash chain over all samples, for each rank) and the loss are those of a run that
-nothing disturbed. Prints a table; exit 1 if anything was violated.
+at once (also with the checkpoint directory lost); SIGTERM; an interruption notice; a full disk; with S3, a server that
+fails 15 % of its requests on purpose and is stopped for a while (network cut). Every second run saves as PyTorch's
+distributed checkpoint. After each hit: the newest committed step has not gone back. After each run: it ended with 0,
+every checkpoint in the store verifies, the steps were done without a gap and each began where a checkpoint was, and the
+end state (a hash chain over all samples, for each rank) and the loss are those of a run that nothing disturbed. Prints a table; exit 1 if anything was violated.
 """
 
 import argparse

@@ -100,7 +100,10 @@ def safetensors(payload):
 def save(folder, step, states, args):
     state = json.dumps({"global_step": step, "states": [s.hex() for s in states], "samples_seen": step})
     weights = [(s * (args.size // 32 + 1))[: max(args.size, 32)] for s in states]
-    pause = lambda: time.sleep(args.save_time / len(states))  # noqa: E731
+
+    def pause():
+        time.sleep(args.save_time / len(states))
+
     name = f"step-{step}" if args.layout == "dcp" else f"checkpoint-{step}"
     place = folder / name
     if args.layout == "dcp":

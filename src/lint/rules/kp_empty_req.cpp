@@ -89,6 +89,7 @@ void judge_together(const Case& c, const Wanted& w, Found& found) {
             return w.types.empty() ? looks_accelerated(s.text) && c.has_family(s.text)
                                    : c.accelerator(s.text) != nullptr;
         });
+    const bool is_gpu = !w.gpu_counts.empty() || !w.gpu_names.empty();
     const Said* last = !w.gpu_counts.empty()  ? &w.gpu_counts.front()
                        : !w.gpu_names.empty() ? &w.gpu_names.front()
                        : !w.sizes.empty()     ? &w.sizes.front()
@@ -104,9 +105,8 @@ void judge_together(const Case& c, const Wanted& w, Found& found) {
                           allows(w.gpu_counts, std::to_string(i.accelerators));
         if (fits) return;
     }
-    found.at(*last,
-             fmt::format("no {} meets the requirements together: {} = {}", named.front().text,
-                         last == &w.sizes.front() ? "size" : "GPUs", last->text));
+    found.at(*last, fmt::format("no {} meets the requirements together: {} = {}",
+                                named.front().text, is_gpu ? "GPUs" : "size", last->text));
 }
 
 /// Capacity types and architectures have few names.
@@ -128,14 +128,13 @@ void find(const Case& c, Found& found) {
         judge_together(c, wanted_of(requirements), found);
         for (const doc::Node* r : each(requirements)) {
             if (!said(r, {"operator"}).is("In")) continue;
-            for (const Said& v : all_said(get(r, "values"))) judge_word(said(r, {"key"}), v, found);
-        }
-        for (const doc::Node* r : each(requirements)) {
             const Said key = said(r, {"key"});
             const bool is_meant = is_one_of(key.text, {"karpenter.k8s.aws/instance-family",
                                                        "node.kubernetes.io/instance-type"});
-            if (!is_meant || !said(r, {"operator"}).is("In")) continue;
-            for (const Said& value : all_said(get(r, "values"))) judge(c, key, value, found);
+            for (const Said& value : all_said(get(r, "values"))) {
+                judge_word(key, value, found);
+                if (is_meant) judge(c, key, value, found);
+            }
         }
     }
     for (const Job& job : c.jobs) {
