@@ -30,6 +30,7 @@ std::vector<std::string> environment_of(const AttemptSettings& s, const std::str
         all.push_back("TRAINYARD_RESUME_FROM=" + s.from);
         all.push_back(fmt::format("TRAINYARD_RESUME_STEP={}", s.step));
     }
+    all.insert(all.end(), s.environment.begin(), s.environment.end());
     return all;
 }
 

@@ -65,13 +65,14 @@ Result<Local> examine(sys::Env& env, const CheckpointPlace& place) {
     return local;
 }
 
-void put_aside(sys::Env& env, const std::vector<std::string>& paths,
+/// `what`: "incomplete", or "superseded" by a generation that begins from an earlier step.
+void put_aside(sys::Env& env, const std::vector<std::string>& paths, std::string_view what,
                const std::function<void(std::string)>& say) {
     for (const std::string& path : paths) {
-        const std::string aside = path + ".incomplete.tmp";
+        const std::string aside = fmt::format("{}.{}.tmp", path, what);
         remove_tree(env, aside);
         if (env.rename(path, aside)) {
-            say(fmt::format("{} is incomplete: renamed to {}", path, base_name(aside)));
+            say(fmt::format("{} is {}: renamed to {}", path, what, base_name(aside)));
         }
     }
 }
@@ -91,17 +92,18 @@ void right_tracker(sys::Env& env, const std::string& directory, const std::strin
     (void)sys::write_file(file, wanted);
 }
 
-Event failed(std::string why) { return event::PrepareFailed{std::move(why), false}; }
+Event failed(std::string why) { return event::PrepareFailed{std::move(why)}; }
 
 /// Restores the newest sound checkpoint of the store into the directory.
+/// `step`: exactly that one; absent: the newest.
 Event restore(sys::Env& env, const CheckpointPlace& place, const Local& local,
-              const std::function<void(std::string)>& say) {
+              std::optional<std::int64_t> step, const std::function<void(std::string)>& say) {
     const std::string staging = place.directory + "/.trainyard-restore";
     if (const auto made = sys::make_directories(env, place.directory); !made) {
         return failed(words(made.error().as_error()));
     }
     remove_tree(env, staging);  // whole, of a supervisor that died before it gave it its name
-    const auto report = place.repository->get({.destination = staging, .step = {}});
+    const auto report = place.repository->get({.destination = staging, .step = step});
     if (!report) return failed(words(report.error()));
     if (local.newest && report->step <= local.newest->step) {
         remove_tree(env, staging);
@@ -131,8 +133,9 @@ std::string checkpoint_name(sys::Env& env, const std::string& directory, const s
         for (const sys::DirectoryEntry& entry : *entries) {
             std::string name = entry.name;
             // One that was put aside still shows how the trainer writes names.
-            constexpr std::string_view kAside = ".incomplete.tmp";
-            if (name.ends_with(kAside)) name.resize(name.size() - kAside.size());
+            for (const std::string_view aside : {".incomplete.tmp", ".superseded.tmp"}) {
+                if (name.ends_with(aside)) name.resize(name.size() - aside.size());
+            }
             if (entry.kind != sys::FileKind::directory || name.starts_with('.') ||
                 store::is_temporary_name(name) || !store::step_of_name(name)) {
                 continue;
@@ -177,14 +180,75 @@ Event prepare(sys::Env& env, const CheckpointPlace& place, std::int64_t committe
                             place.store_name, committed));
         }
     }
-    put_aside(env, local->half, say);
+    put_aside(env, local->half, "incomplete", say);
     if (stored > (local->newest ? local->newest->step : -1)) {
-        return restore(env, place, *local, say);
+        return restore(env, place, *local, std::nullopt, say);
     }
     if (!local->newest) return event::Prepared{};
     right_tracker(env, place.directory, std::string(store::name(local->newest->found.layout)),
                   local->newest->path, local->newest->step);
     return event::Prepared{local->newest->path, local->newest->step, stored};
+}
+
+Result<std::int64_t> newest_step(sys::Env& env, const CheckpointPlace& place, bool is_shared) {
+    std::int64_t newest = -1;
+    if (place.repository != nullptr) {
+        const auto inventory = place.repository->inventory();
+        if (!inventory) return inventory.error();
+        if (!inventory->checkpoints.empty()) newest = inventory->checkpoints.front().manifest.step;
+    }
+    if (!is_shared || place.directory.empty()) return newest;
+    const auto local = examine(env, place);
+    if (!local) return local.error();
+    return std::max(newest, local->newest ? local->newest->step : -1);
+}
+
+Event prepare_step(sys::Env& env, const CheckpointPlace& place, const GroupPlace& group,
+                   const std::function<void(std::string)>& say) {
+    const bool is_first = group.rank == 0;
+    const auto fail = [&](std::string why) {
+        return event::PrepareFailed{std::move(why), false, group.generation};
+    };
+    if (place.directory.empty()) return event::Prepared{"", -1, -1, group.generation};
+    Local local;
+    std::vector<std::string> beyond;
+    const auto paths = store::find_checkpoints(env, place.directory);
+    for (const std::string& path : paths ? *paths : std::vector<std::string>{}) {
+        auto found = store::recognise(env, path, place.recognise);
+        if (!found) continue;  // it vanished
+        const auto step = found->step ? found->step : store::step_of_name(base_name(path));
+        if (found->state == Completeness::complete && step && *step <= group.from) {
+            if (*step == group.from) local.newest = LocalCheckpoint{path, *step, std::move(*found)};
+            break;  // the highest come first
+        }
+        (found->state == Completeness::complete ? beyond : local.half).push_back(path);
+    }
+    if (is_first || !group.is_shared) {
+        put_aside(env, local.half, "incomplete", say);
+        put_aside(env, beyond, "superseded", say);
+    }
+    if (group.from < 0) return event::Prepared{"", -1, -1, group.generation};
+    std::int64_t stored = group.from;  // only the first node sends
+    if (is_first && place.repository != nullptr) {
+        const auto inventory = place.repository->inventory();
+        if (!inventory) return fail(words(inventory.error()));
+        stored = inventory->checkpoints.empty() ? -1 : inventory->checkpoints.front().manifest.step;
+    }
+    if (local.newest) {
+        right_tracker(env, place.directory, std::string(store::name(local.newest->found.layout)),
+                      local.newest->path, group.from);
+        return event::Prepared{local.newest->path, group.from, stored, group.generation};
+    }
+    if (group.is_shared && !is_first) {
+        return fail(
+            fmt::format("step {} is not to be seen in {} yet", group.from, place.directory));
+    }
+    Event restored = restore(env, place, local, group.from, say);
+    if (auto* done = std::get_if<event::Prepared>(&restored)) done->generation = group.generation;
+    if (auto* bad = std::get_if<event::PrepareFailed>(&restored)) {
+        bad->generation = group.generation;
+    }
+    return restored;
 }
 
 Scanner::Scanner(sys::Env& env, CheckpointPlace place) : env_(env), place_(std::move(place)) {}

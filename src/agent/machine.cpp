@@ -39,6 +39,8 @@ Ending ending_of(Drain why) {
             return Ending::idle;
         case Drain::bad_loss:
             return Ending::bad_loss;
+        case Drain::regroup:
+            break;  // the run goes on
     }
     return Ending::stopped;
 }
@@ -74,8 +76,8 @@ std::string_view name(Ending ending) {
 }
 
 std::string_view name(Drain drain) {
-    static constexpr std::array<std::string_view, 7> kNames = {
-        "interruption notice", "SIGTERM", "Ctrl-C", "stop", "budget", "idle", "loss"};
+    static constexpr std::array<std::string_view, 8> kNames = {
+        "interruption notice", "SIGTERM", "Ctrl-C", "stop", "budget", "idle", "loss", "regroup"};
     return kNames[static_cast<std::size_t>(drain)];
 }
 
@@ -111,6 +113,13 @@ std::vector<Action> Machine::handle(const Event& event, Instant now) {
     if (phase_ == Phase::finished) return out;
     std::visit([&](const auto& e) { on(e, now, out); }, event);
     return out;
+}
+
+std::optional<Ending> Machine::comes_to() const {
+    if (phase_ == Phase::flushing || phase_ == Phase::finished) return ending_;
+    if (given_up_) return given_up_;
+    if (!drain_ || drain_->why == Drain::regroup) return std::nullopt;
+    return ending_of(drain_->why);
 }
 
 std::optional<Drain> Machine::drain() const {
@@ -161,8 +170,13 @@ std::optional<Instant> Machine::wake() const {
 }
 
 void Machine::on(const event::Begin& /*e*/, Instant /*now*/, Actions& out) {
+    if (policy_.has_group) return join(out);
+    go(out);
+}
+
+void Machine::go(Actions& out) {
     phase_ = Phase::preparing;
-    out.emplace_back(action::Prepare{});
+    out.emplace_back(action::Prepare{generation_});
 }
 
 void Machine::on(const event::Adopted& e, Instant /*now*/, Actions& out) {
@@ -176,8 +190,9 @@ void Machine::on(const event::Adopted& e, Instant /*now*/, Actions& out) {
 }
 
 void Machine::on(const event::Prepared& e, Instant now, Actions& out) {
-    if (phase_ != Phase::preparing) return;
+    if (phase_ != Phase::preparing || e.generation != generation_) return;
     if (drain_) return flush(ending_of(drain_->why), 0 * kSecond, now, out);
+    failure_.clear();
     memory_.attempts += 1;
     memory_.resumed = e.step;
     memory_.step = e.step;
@@ -189,7 +204,7 @@ void Machine::on(const event::Prepared& e, Instant now, Actions& out) {
 }
 
 void Machine::on(const event::PrepareFailed& e, Instant now, Actions& out) {
-    if (phase_ != Phase::preparing) return;
+    if (phase_ != Phase::preparing || e.generation != generation_) return;
     out.emplace_back(Say{Level::warning, "prepare-failed", e.why});
     if (drain_) return flush(ending_of(drain_->why), 0 * kSecond, now, out);
     if (e.is_final || ++prepare_failures_ >= kMostPrepareFailures) {
@@ -219,9 +234,11 @@ void Machine::on(const event::Saved& e, Instant now, Actions& out) {
     last_bytes_ = e.bytes;
     if (e.step > memory_.resumed) {
         memory_.failures.clear();  // it moves: the next failure is the first again
+        const std::string size = format_bytes(static_cast<double>(e.bytes) * kByte);
         out.emplace_back(Say{Level::info, "saved",
-                             fmt::format("step {} is complete on disk ({})", e.step,
-                                         format_bytes(static_cast<double>(e.bytes) * kByte)),
+                             is_uploader_
+                                 ? fmt::format("step {} is complete on disk ({})", e.step, size)
+                                 : fmt::format("step {} is complete on node 0", e.step),
                              e.step});
     }
     if (std::exchange(asked_early_, false) && !drain_) out.emplace_back(action::TakeBackAsk{});
@@ -229,7 +246,7 @@ void Machine::on(const event::Saved& e, Instant now, Actions& out) {
         save_took_ = now - drain_->asked;
         out.emplace_back(action::TakeBackAsk{});
     }
-    if (policy_.has_store && e.step > memory_.committed) {
+    if (policy_.has_store && is_uploader_ && e.step > memory_.committed) {
         waiting_put_ = Waiting{e.path, e.step, e.bytes};
         if (!is_putting_ && put_failures_ == 0) put_at_ = now;
         put_next(now, out);
@@ -303,8 +320,10 @@ void Machine::begin_drain(Drain why, std::string what, Instant deadline, Instant
     if (drain_) {
         // Two notices, or a notice after a stop: the earlier deadline rules.
         if (deadline < drain_->deadline) drain_->deadline = deadline;
-        if (why == Drain::notice || why == Drain::terminate) {
-            if (drain_->why != Drain::notice) drain_->why = why;
+        const bool is_taken = why == Drain::notice || why == Drain::terminate;
+        if (drain_->why == Drain::regroup || (is_taken && drain_->why != Drain::notice)) {
+            if (is_taken && drain_->why == Drain::regroup) ++memory_.preemptions;
+            drain_->why = why;
         }
         if (flush_until_) flush_until_ = std::min(*flush_until_, drain_->deadline);
         return;
@@ -318,6 +337,8 @@ void Machine::begin_drain(Drain why, std::string what, Instant deadline, Instant
         case Phase::running:
             return begin_saving(now, out);
         case Phase::waiting:
+        case Phase::joining:
+        case Phase::awaiting:
             start_at_.reset();
             return flush(ending_of(why), deadline - now, now, out);
         case Phase::flushing:
@@ -365,6 +386,7 @@ void Machine::end_command(Instant now, Actions& out) {
     phase_ = Phase::ending;
     Seconds grace = policy_.grace;
     if (drain_) grace = std::min(grace, std::max(drain_->deadline - now, kSecond));
+    if (drain_ && drain_->why == Drain::regroup) grace = std::min(grace, policy_.regroup_grace);
     kill_at_ = now + grace;
     out.emplace_back(action::Terminate{});
 }
@@ -375,13 +397,14 @@ void Machine::on(const event::Ended& e, Instant now, Actions& out) {
     const AttemptOutcome& o = e.outcome;
     if (o.kind == AttemptOutcome::Kind::no_keeper && !drain_) {
         phase_ = Phase::preparing;  // the machine's fault, not the command's
-        return on(event::PrepareFailed{describe(o)}, now, out);
+        return on(event::PrepareFailed{describe(o), false, generation_}, now, out);
     }
     prepare_failures_ = 0;
     const bool is_clean = o.kind == AttemptOutcome::Kind::exited && o.number == 0;
     command_code_ = o.kind == AttemptOutcome::Kind::signalled ? 128 + o.number : o.number;
     if (drain_) {
         out.emplace_back(action::TakeBackAsk{});
+        if (drain_->why == Drain::regroup) return join(out);
         // It may have written its last checkpoint on the way out: the world looks before it says
         // that the uploads are over.
         return flush(ending_of(drain_->why), drain_->deadline - now, now, out);
@@ -389,6 +412,10 @@ void Machine::on(const event::Ended& e, Instant now, Actions& out) {
     if (!hang_.empty()) return fail(std::exchange(hang_, {}), now, out);
     if (is_clean) {
         out.emplace_back(Say{Level::info, "ended", "the command ended with 0", memory_.step});
+        if (policy_.has_group) {
+            phase_ = Phase::awaiting;
+            return;
+        }
         return flush(Ending::done, policy_.flush_window, now, out);
     }
     // Out of memory or of processes goes by; a program that is not there does not come.
@@ -400,14 +427,13 @@ void Machine::on(const event::Ended& e, Instant now, Actions& out) {
     }
     if (o.kind == AttemptOutcome::Kind::rebooted) {
         out.emplace_back(Say{Level::warning, "lost", describe(o), memory_.step});
-        phase_ = Phase::preparing;
-        out.emplace_back(action::Prepare{});
-        return;
+        return policy_.has_group ? join(out) : go(out);
     }
     fail(describe(o), now, out);
 }
 
 void Machine::fail(std::string cause, Instant now, Actions& out) {
+    failure_ = cause;
     memory_.failures.push_back({memory_.attempts, memory_.step, cause});
     const auto final = verdict();
     const Seconds pause = backoff();
@@ -488,8 +514,9 @@ void Machine::on(const event::Tick& /*e*/, Instant now, Actions& out) {
     }
     if (phase_ == Phase::waiting && start_at_ && now >= *start_at_) {
         start_at_.reset();
-        phase_ = Phase::preparing;
-        out.emplace_back(action::Prepare{});
+        // A checkpoint that could not be read is tried again in the same generation.
+        const bool must_join = policy_.has_group && !failure_.empty();
+        must_join ? join(out) : go(out);
     }
     put_next(now, out);
     if (phase_ == Phase::flushing) {
@@ -521,7 +548,7 @@ void Machine::on(const event::Rebalance& e, Instant /*now*/, Actions& out) {
 }
 
 void Machine::flush(Ending ending, Seconds window, Instant now, Actions& out) {
-    ending_ = ending;
+    ending_ = given_up_.value_or(ending);
     phase_ = Phase::flushing;
     flush_until_ = now + std::max(window, 0 * kSecond);
     put_next(now, out);

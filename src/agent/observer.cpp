@@ -16,7 +16,8 @@ namespace {
 constexpr std::size_t kMostMarks = 4096;
 constexpr std::size_t kMostTimed = 64;
 constexpr std::size_t kFewestTimed = 4;
-constexpr Seconds kCoarse = 5 * kSecond;  ///< ten times the pause between readings of the log
+constexpr Seconds kCoarse = 5 * kSecond;       ///< ten times the pause between readings of the log
+constexpr Seconds kOthersTold = 12 * kSecond;  ///< at most, until a node's cost is known to others
 constexpr std::array<double, 2> kWarnings = {0.5, 0.8};
 
 }  // namespace
@@ -199,12 +200,15 @@ void Observer::watch_money(Seconds wind_down, std::vector<Event>& out) {
                                       format_usd_cents(*settings_.budget), 100 * share),
                           Level::warning, "budget"});
     }
-    if (*spent + *settings_.price * wind_down < *settings_.budget) return;
+    // What the other nodes spend is known a little later.
+    const Seconds late = nodes_ > 1 ? kOthersTold : 0 * kSecond;
+    const Usd kept = *settings_.price * static_cast<double>(nodes_) * (wind_down + late);
+    if (*spent + kept < *settings_.budget) return;
     has_told_budget_ = true;
     out.emplace_back(event::Wind{
         Drain::budget, fmt::format("{} of {} are spent and {} are kept for saving and ending",
                                    format_usd_cents(*spent), format_usd_cents(*settings_.budget),
-                                   format_usd_cents(*settings_.price * wind_down))});
+                                   format_usd_cents(kept))});
 }
 
 void Observer::tick(Machine::Phase phase, Seconds wind_down, Instant now, std::vector<Event>& out) {
@@ -232,7 +236,18 @@ void Observer::tick(Machine::Phase phase, Seconds wind_down, Instant now, std::v
     }
 }
 
+void Observer::others_cost(Usd cost, int nodes) {
+    others_cost_ = cost;
+    nodes_ = nodes;
+}
+
 std::optional<Usd> Observer::cost() const {
+    const auto own = own_cost();
+    if (!own) return own;
+    return *own + others_cost_;
+}
+
+std::optional<Usd> Observer::own_cost() const {
     if (!settings_.price) return std::nullopt;
     return *settings_.price * ledger_.spent().total();
 }

@@ -1,6 +1,6 @@
 #pragma once
-// The supervisor's class, for its two files: supervisor.cpp (the loop and what is done) and
-// supervisor_watch.cpp (what is seen).
+// The supervisor's class, for its three files: supervisor.cpp (the loop and what is done),
+// supervisor_watch.cpp (what is seen) and supervisor_group.cpp (the other nodes).
 
 #include <memory>
 #include <optional>
@@ -8,6 +8,7 @@
 
 #include "event_log.hpp"
 #include "trainyard/agent/attempt.hpp"
+#include "trainyard/agent/group_watch.hpp"
 #include "trainyard/agent/journal.hpp"
 #include "trainyard/agent/observer.hpp"
 #include "trainyard/agent/supervisor.hpp"
@@ -59,6 +60,15 @@ class Supervisor {
     void say(const action::Say& said);
     void finish(const action::Finish& finish);
 
+    void prepare_now();
+    void hear(const Event& event);
+    void take_place(const GroupPlace& place);
+    void recall_place();
+    void meet_group();
+    void tell_group();
+    NodeRecord own_record();
+    std::vector<std::string> group_environment() const;
+
     static TimeSpent spent_before(Journal& journal);
     void observe();
     void publish();
@@ -109,6 +119,15 @@ class Supervisor {
     Worker uploads_;
     Worker preparations_;
     std::optional<ImdsThread> imds_;
+    std::optional<GroupPlace> place_;  ///< in the generation at work, or the last one
+    int first_prepared_ = 0;           ///< generation whose checkpoint lies ready on rank 0
+    int prepared_ = 0;                 ///< the same here
+    bool must_prepare_ = false;        ///< once rank 0 has
+    int port_ = 0;                     ///< offered for the next rendezvous
+    std::string saved_name_;
+    std::vector<std::string> neighbours_;
+    Instant next_neighbours_;
+    std::optional<GroupThread> group_;
 };
 
 }  // namespace trainyard::agent

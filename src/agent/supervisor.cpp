@@ -46,6 +46,7 @@ AttemptSettings Supervisor::attempt_settings(int number) {
     s.command = settings_.command;
     s.checkpoint_directory = settings_.place.directory;
     s.request_file = request_file();
+    if (place_) s.environment = group_environment();
     return s;
 }
 
@@ -94,6 +95,7 @@ std::optional<Error> Supervisor::take_up() {
         if (const auto spans = recorded_spans(*record, run_id_)) observer_.restore_spans(*spans);
     }
     machine_.emplace(settings_.policy, std::move(memory), env_.random());
+    if (settings_.group) recall_place();
     end_strays(is_open && is_same ? last->number : 0);
     if (is_open && is_same) {
         adopt(*last);
@@ -147,6 +149,7 @@ Result<RunResult> Supervisor::run() {
     if (settings_.imds) {
         imds_.emplace(env_, *settings_.imds, [this](Event e) { mail_.post(std::move(e)); });
     }
+    if (settings_.group) meet_group();
     while (!result_) {
         wait();
         hear_signals();
@@ -161,7 +164,9 @@ Result<RunResult> Supervisor::run() {
         if (must_terminate_ && attempt_) must_terminate_ = !attempt_->terminate();
         if (now() >= next_observation_) observe();
         remember(false);
+        if (group_) tell_group();
     }
+    group_.reset();  // its last words are written
     write_spent();
     write_record();
     publish();
@@ -193,12 +198,7 @@ void Supervisor::feed(const Event& event) {
 
 void Supervisor::perform(const Action& action) {
     if (std::holds_alternative<action::Prepare>(action)) {
-        preparations_.run([this, committed = machine_->memory().committed] {
-            const auto tell = [this](std::string text) {
-                mail_.post(event::Remark{.text = std::move(text)});
-            };
-            mail_.post(prepare(env_, settings_.place, committed, tell));
-        });
+        prepare_now();
     } else if (const auto* s = std::get_if<action::Start>(&action)) {
         start(*s);
     } else if (std::holds_alternative<action::Terminate>(action)) {
@@ -218,6 +218,19 @@ void Supervisor::perform(const Action& action) {
     } else if (const auto* f = std::get_if<action::Finish>(&action)) {
         finish(*f);
     }
+}
+
+void Supervisor::prepare_now() {
+    must_prepare_ =
+        place_ && place_->is_shared && place_->rank != 0 && first_prepared_ < place_->generation;
+    if (must_prepare_) return;
+    preparations_.run([this, group = place_, committed = machine_->memory().committed] {
+        const auto tell = [this](std::string text) {
+            mail_.post(event::Remark{.text = std::move(text)});
+        };
+        mail_.post(group ? prepare_step(env_, settings_.place, *group, tell)
+                         : prepare(env_, settings_.place, committed, tell));
+    });
 }
 
 void Supervisor::start(const action::Start& start) {
@@ -366,7 +379,7 @@ void Supervisor::hear_requests() {
 }
 
 void Supervisor::hear_mail() {
-    for (const Event& event : mail_.take()) feed(event);
+    for (const Event& event : mail_.take()) hear(event);
 }
 
 std::vector<int> answered_signals() { return {SIGTERM, SIGINT, SIGHUP, SIGUSR1, SIGUSR2, SIGCHLD}; }

@@ -44,8 +44,9 @@ void Supervisor::show_log() {
 void Supervisor::look_at_checkpoints(bool no_writers) {
     const bool is_urgent = machine_->phase() == Machine::Phase::saving;
     next_look_ = now() + (is_urgent ? kUrgentLook : kLook);
-    if (!attempt_) return;
+    if (!attempt_ || (place_ && place_->rank != 0)) return;  // rank 0 tells the others
     for (const LocalCheckpoint& c : scanner_.look(no_writers)) {
+        saved_name_ = c.path.substr(c.path.rfind('/') + 1);
         feed(event::Saved{c.path, c.step, c.found.tree.bytes});
     }
 }

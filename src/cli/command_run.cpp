@@ -31,6 +31,10 @@ Result<Outcome> run_run(const Args& args, Io& io) {
         open = std::move(*opened);
         open->bar->hide();
         settings->place.repository = open->repository.get();
+        if (settings->group) {
+            settings->group->objects = open->objects.get();
+            settings->group->prefix = open->prefix;
+        }
         settings->abandon_store = [&open] { open->stop.request_stop(); };
     }
     settings->signals = &signals;

@@ -10,10 +10,7 @@
 
 namespace trainyard::cli {
 
-namespace {
-
-Option make_option(std::string name, std::string value, std::string help,
-                   std::string fallback = {}) {
+Option make_option(std::string name, std::string value, std::string help, std::string fallback) {
     Option made;
     made.name = std::move(name);
     made.value_name = std::move(value);
@@ -23,13 +20,11 @@ Option make_option(std::string name, std::string value, std::string help,
     return made;
 }
 
-}  // namespace
-
 std::vector<Option> run_options() {
     Option on_nan =
         make_option("on-nan", "WORD", "what to do when the loss is not a number", "warn");
     on_nan.choices = {"warn", "stop"};
-    return {
+    std::vector<Option> all = {
         make_option("checkpoint-dir", "DIR", "where the command writes its checkpoints"),
         make_option("store", "STORE", "a directory or s3://BUCKET/PREFIX that keeps them"),
         state_option(),
@@ -70,6 +65,9 @@ std::vector<Option> run_options() {
         make_option("endpoint-url", "URL", "an S3-compatible server; AWS_ENDPOINT_URL_S3"),
         make_option("region", "NAME", "of the bucket; AWS_REGION or the profile's"),
         make_option("profile", "NAME", "of the AWS configuration; absent: the usual chain")};
+    const auto nodes = nodes_options();
+    all.insert(all.begin() + 3, nodes.begin(), nodes.end());
+    return all;
 }
 
 std::string absolute_path(const std::string& path) {
@@ -225,6 +223,7 @@ Result<agent::Settings> run_settings(const Args& args) {
     read_watching(args, s, mistakes);
     s.keep.keep_last = args.integer("keep-last", 1, 1 << 20, mistakes);
     s.has_keep = s.keep.keep_last.has_value();
+    if (auto error = read_nodes(args, s, mistakes)) return *error;
     if (!mistakes.empty()) return bad_input(std::move(mistakes));
     if (args.given("progress-pattern")) {
         auto pattern = agent::ProgressPattern::parse(args.text("progress-pattern"));
@@ -234,6 +233,8 @@ Result<agent::Settings> run_settings(const Args& args) {
     if (args.given("plan")) {
         if (auto error = read_plan(args.text("plan"), s)) return *error;
     }
+    // Each node counts its own time, at its share of the price.
+    if (s.group && s.observer.price) s.observer.price = *s.observer.price / s.group->group.most;
     if (s.observer.budget && !s.observer.price) {
         return Error{ErrorKind::usage,
                      {{.where = {"--budget", 0, 0},

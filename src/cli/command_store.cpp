@@ -163,6 +163,7 @@ Result<std::unique_ptr<OpenStore>> open_store(const Args& args, const std::strin
         }
         open->objects = store::open_directory(sys::real_env(), where);
     }
+    open->prefix = settings.prefix;
     settings.jobs = jobs.value_or(usual_jobs());
     settings.part_size = static_cast<std::uint64_t>(*part / kByte);
     settings.created_by = "trainyard " + std::string(kVersion);

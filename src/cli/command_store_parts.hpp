@@ -15,6 +15,7 @@ namespace trainyard::cli {
 /// A store that is open: a directory or s3://bucket/prefix.
 struct OpenStore {
     std::string name;
+    std::string prefix;  ///< of all keys: "" or "team/run-7/"
     std::unique_ptr<aws::ObjectStore> objects;
     std::unique_ptr<store::Repository> repository;
     std::unique_ptr<ProgressBar> bar;  ///< on a terminal only

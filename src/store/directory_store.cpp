@@ -15,6 +15,10 @@ namespace trainyard::store {
 
 namespace {
 
+std::string etag_of(std::uint64_t inode, std::int64_t modified_ns) {
+    return fmt::format("{:x}-{:x}", inode, modified_ns);
+}
+
 using namespace aws;
 
 constexpr std::string_view kPrivate = ".trainyard";
@@ -242,7 +246,7 @@ StoreResult<ObjectVersion> DirectoryStore::publish(const std::string& temporary,
     const auto status = env_.status(target);
     if (!status) return failed(status.error());
     ObjectVersion version;
-    version.etag = fmt::format("{:x}-{:x}", status->inode, status->modified_ns);
+    version.etag = etag_of(status->inode, status->modified_ns);
     return version;
 }
 
@@ -423,7 +427,7 @@ StoreResult<ObjectInfo> DirectoryStore::head(const std::string& key, const Call&
     info.key = key;
     info.size = status->size;
     info.modified = time_of(status->modified_ns);
-    info.etag = fmt::format("{:x}-{:x}", status->inode, status->modified_ns);
+    info.etag = etag_of(status->inode, status->modified_ns);
     return info;
 }
 
@@ -490,6 +494,7 @@ StoreResult<Listing> DirectoryStore::list(const std::string& prefix, char delimi
         info.key = key;
         info.size = file.size;
         info.modified = time_of(file.modified_ns);
+        info.etag = etag_of(file.inode, file.modified_ns);
         listing.objects.push_back(std::move(info));
     }
     return listing;

@@ -43,7 +43,7 @@ class Walk {
     std::optional<Error> file(const std::string& relative) {
         const auto status = env_.status(tree_.root + "/" + relative);
         if (!status) return failed(status.error(), 1);
-        tree_.files.push_back({relative, status->size, status->modified_ns});
+        tree_.files.push_back({relative, status->size, status->modified_ns, status->inode});
         return std::nullopt;
     }
 

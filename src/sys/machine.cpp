@@ -1,11 +1,13 @@
 #include "trainyard/sys/machine.hpp"
 
+#include <arpa/inet.h>
 #include <netinet/in.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/statvfs.h>
 #include <sys/timex.h>
 
+#include <array>
 #include <cstdlib>
 
 #include "trainyard/sys/child.hpp"
@@ -98,6 +100,35 @@ bool is_port_free(int port) {
     // The socket interface takes every family as sockaddr.
     return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
            ::listen(socket.get(), 1) == 0;
+}
+
+int free_port() {
+    const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_ANY);
+    socklen_t size = sizeof address;
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    if (::bind(socket.get(), any, size) != 0) return 0;
+    if (::getsockname(socket.get(), any, &size) != 0) return 0;
+    return ntohs(address.sin_port);
+}
+
+std::string own_address() {
+    const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    constexpr std::uint32_t kDocumentation = 0xC0000201;  // 192.0.2.1, RFC 5737: never in use
+    address.sin_addr.s_addr = htonl(kDocumentation);
+    address.sin_port = htons(9);
+    socklen_t size = sizeof address;
+    auto* any = reinterpret_cast<sockaddr*>(&address);
+    // A datagram socket sends nothing when it is connected: the kernel only chooses the interface.
+    if (::connect(socket.get(), any, size) != 0) return "127.0.0.1";
+    if (::getsockname(socket.get(), any, &size) != 0) return "127.0.0.1";
+    std::array<char, INET_ADDRSTRLEN> text{};
+    ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+    return text.data();
 }
 
 }  // namespace trainyard::sys

@@ -23,6 +23,7 @@ struct AttemptSettings {
     std::string request_file;          ///< there while a checkpoint is asked for
     std::string from;                  ///< "": from the start
     std::int64_t step = -1;
+    std::vector<std::string> environment;  ///< more "NAME=value", "NAME" to unset
 };
 
 class Attempt {

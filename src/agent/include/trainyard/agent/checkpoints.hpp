@@ -57,6 +57,16 @@ class Scanner {
 Event prepare(sys::Env& env, const CheckpointPlace& place, std::int64_t committed,
               const std::function<void(std::string)>& say);
 
+/// The same for one of several nodes, which all begin from the step of their generation: what the
+/// directory holds beyond it, whole or not, is renamed out of the way (NAME.superseded.tmp). Where
+/// all share the directory only rank 0 renames and restores.
+Event prepare_step(sys::Env& env, const CheckpointPlace& place, const GroupPlace& group,
+                   const std::function<void(std::string)>& say);
+
+/// The step that the next generation begins from: the newest of the store or, where all nodes share
+/// the directory, of that; -1: there is none.
+Result<std::int64_t> newest_step(sys::Env& env, const CheckpointPlace& place, bool is_shared);
+
 /// "checkpoint-100" for step 100 as the other names in the directory have it, else as the layout's
 /// own trainer names it.
 std::string checkpoint_name(sys::Env& env, const std::string& directory, const std::string& layout,

@@ -35,8 +35,9 @@ std::string_view name(Ending ending);
 struct Policy {
     bool has_checkpoints = false;  ///< a directory to watch is known
     bool has_store = false;
-    int max_restarts = 10;  ///< failures in a row without a new checkpoint
-    int poison_after = 3;   ///< failures in a row at the same step
+    bool has_group = false;  ///< other nodes take part: group.hpp
+    int max_restarts = 10;   ///< failures in a row without a new checkpoint
+    int poison_after = 3;    ///< failures in a row at the same step
     Seconds first_backoff = 1 * kSecond;
     Seconds most_backoff = 5 * kMinute;
     Seconds grace = 30 * kSecond;  ///< between SIGTERM and SIGKILL
@@ -48,10 +49,13 @@ struct Policy {
     /// What the last moments of a window are kept for: ending the command, the last answer of the
     /// store.
     Seconds margin = 5 * kSecond;
+    /// Between SIGTERM and SIGKILL when the other nodes are not there any more: nothing can be
+    /// saved without them.
+    Seconds regroup_grace = 5 * kSecond;
 };
 
-/// Why a run winds down before its end.
-enum class Drain { notice, terminate, interrupt, stop, budget, idle, bad_loss };
+/// Why a run winds down before its end; `regroup`: only this generation of its nodes.
+enum class Drain { notice, terminate, interrupt, stop, budget, idle, bad_loss, regroup };
 std::string_view name(Drain drain);
 
 /// How an attempt ended, as far as is known.
@@ -76,8 +80,24 @@ struct Failure {
     std::string cause;       ///< "exit code 1", "signal 9 (Killed)", "hang: …"
 };
 
+/// The place of this node in a generation of the nodes of a run.
+struct GroupPlace {
+    int generation = 0;
+    int rank = 0;
+    int nodes = 1;
+    std::string first_address;  ///< of the node of rank 0
+    int first_port = 0;
+    std::int64_t from = -1;  ///< the step that all begin from; -1: from the start
+    bool is_shared = false;  ///< one checkpoint directory for all nodes
+    std::string reason;
+};
+
 namespace action {
-struct Prepare {};  ///< find, and if need be restore, the checkpoint to start from
+/// Find, and if need be restore, the checkpoint to start from; of a group: that of its generation.
+struct Prepare {
+    int generation = 0;
+};
+struct Join {};  ///< tell the other nodes that this one is ready
 struct Start {
     int attempt = 0;
     std::string from;
@@ -114,10 +134,12 @@ struct Prepared {
     std::string from;          ///< directory to resume from; empty: from the start
     std::int64_t step = -1;    ///< of it; -1: from the start
     std::int64_t stored = -1;  ///< newest step in the store
+    int generation = 0;        ///< of the Prepare that asked
 };
 struct PrepareFailed {
     std::string why;
     bool is_final = false;  ///< trying again cannot help
+    int generation = 0;
 };
 struct Ended {
     AttemptOutcome outcome;
@@ -160,14 +182,44 @@ struct Remark {  ///< only to be passed on to the user
 struct Rebalance {  ///< the risk of an interruption is raised; often none follows
     std::string what;
 };
+struct Grouped {  ///< this node is taken into a generation
+    GroupPlace place;
+};
+/// The generation ends for all its nodes: at once, or at the deadline with a checkpoint before.
+struct Regroup {
+    std::string why;
+    std::optional<Instant> deadline;
+};
+/// What the node of rank 0 tells the others.
+struct GroupStep {
+    std::int64_t step = 0;
+};
+struct GroupSaved {
+    std::string name;  ///< in the checkpoint directory
+    std::int64_t step = 0;
+};
+struct GroupCommitted {
+    std::int64_t step = 0;
+};
+struct GroupPrepared {  ///< the checkpoint to begin from lies on its disk
+    int generation = 0;
+};
+struct GroupDone {};  ///< the command has ended with 0 on every node
+struct GroupEnds {    ///< a node ended the run for all
+    Ending ending = Ending::stopped;
+    std::string why;
+};
 }  // namespace event
-using Event = std::variant<event::Begin, event::Adopted, event::Prepared, event::PrepareFailed,
-                           event::Ended, event::Progress, event::Saved, event::Committed,
-                           event::PutFailed, event::Notice, event::NoticeGone, event::Wind,
-                           event::Hang, event::Tick, event::Remark, event::Rebalance>;
+using Event =
+    std::variant<event::Begin, event::Adopted, event::Prepared, event::PrepareFailed, event::Ended,
+                 event::Progress, event::Saved, event::Committed, event::PutFailed, event::Notice,
+                 event::NoticeGone, event::Wind, event::Hang, event::Tick, event::Remark,
+                 event::Rebalance, event::Grouped, event::Regroup, event::GroupStep,
+                 event::GroupSaved, event::GroupCommitted, event::GroupPrepared, event::GroupDone,
+                 event::GroupEnds>;
 
-using Action = std::variant<action::Prepare, action::Start, action::Terminate, action::Kill,
-                            action::AskCheckpoint, action::TakeBackAsk, action::Put,
+using Action = std::variant<action::Prepare, action::Join, action::Start, action::Terminate,
+                            action::Kill, action::AskCheckpoint, action::TakeBackAsk, action::Put,
                             action::AbandonPut, action::Say, action::Finish>;
 
 /// What lasts over the end of the supervisor.
@@ -190,6 +242,8 @@ class Machine {
         saving,    ///< a checkpoint was asked for, and the upload is awaited
         ending,    ///< SIGTERM was sent
         waiting,   ///< before the next attempt
+        joining,   ///< until this node is taken into a generation
+        awaiting,  ///< the command ended with 0 here; the other nodes' still run
         flushing,  ///< the command is over; uploads go on
         finished
     };
@@ -206,6 +260,15 @@ class Machine {
     const std::string& drain_words() const { return drain_ ? drain_->what : kNothing; }
     std::optional<Instant> drain_deadline() const;
     bool is_uploading() const { return is_putting_; }
+    /// An upload is under way or waits for another try.
+    bool has_upload_left() const { return is_putting_ || waiting_put_.has_value(); }
+    int generation() const { return generation_; }  ///< 0: in none yet
+    /// An attempt of this generation is taken over from an earlier supervisor.
+    void adopt_generation(const GroupPlace& place);
+    /// Why the last attempt failed; empty: it did not.
+    const std::string& failure() const { return failure_; }
+    std::optional<Ending> ending() const;    ///< nullopt: not over yet
+    std::optional<Ending> comes_to() const;  ///< the same, or what a drain under way leads to
     /// Learnt from the puts so far: bytes a second; nullopt before the first.
     std::optional<BytesPerSecond> upload_rate() const;
     /// What a save and its upload take, as far as was seen; 0: nothing was.
@@ -249,7 +312,18 @@ class Machine {
     void on(const event::Tick& e, Instant now, Actions& out);
     static void on(const event::Remark& e, Instant now, Actions& out);
     void on(const event::Rebalance& e, Instant now, Actions& out);
+    void on(const event::Grouped& e, Instant now, Actions& out);
+    void on(const event::Regroup& e, Instant now, Actions& out);
+    static void on(const event::GroupStep& e, Instant now, Actions& out);
+    static void on(const event::GroupSaved& e, Instant now, Actions& out);
+    static void on(const event::GroupPrepared& e, Instant now, Actions& out);
+    void on(const event::GroupCommitted& e, Instant now, Actions& out);
+    void on(const event::GroupDone& e, Instant now, Actions& out);
+    void on(const event::GroupEnds& e, Instant now, Actions& out);
 
+    /// Before the command is started: find the checkpoint, or the other nodes first.
+    void go(Actions& out);
+    void join(Actions& out);
     void begin_drain(Drain why, std::string what, Instant deadline, Instant now, Actions& out);
     void begin_saving(Instant now, Actions& out);
     /// The save that was asked for is on disk, and in the store if there is one.
@@ -264,7 +338,6 @@ class Machine {
     void flush(Ending ending, Seconds window, Instant now, Actions& out);
     void finish(Actions& out);
     void put_next(Instant now, Actions& out);
-    bool has_upload_left() const { return is_putting_ || waiting_put_.has_value(); }
     std::string standing() const;
     Seconds backoff();
 
@@ -281,6 +354,10 @@ class Machine {
     Ending ending_ = Ending::done;
     int command_code_ = 0;
     int prepare_failures_ = 0;
+    int generation_ = 0;
+    bool is_uploader_ = true;
+    std::string failure_;             ///< of the last attempt
+    std::optional<Ending> given_up_;  ///< by another node, for all
 
     bool is_putting_ = false;
     std::int64_t putting_step_ = -1;

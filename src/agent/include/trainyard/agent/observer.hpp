@@ -92,7 +92,10 @@ class Observer {
     void tick(Machine::Phase phase, Seconds wind_down, Instant now, std::vector<Event>& out);
 
     const Ledger& ledger() const { return ledger_; }
-    std::optional<Usd> cost() const;
+    std::optional<Usd> cost() const;      ///< of all nodes
+    std::optional<Usd> own_cost() const;  ///< of this one
+    /// What the other nodes have cost so far, and how many there are now, this one included.
+    void others_cost(Usd cost, int nodes);
     std::optional<Seconds> step_time() const;  ///< median of the last ones; the mean of short ones
     std::optional<double> loss() const { return loss_; }
     std::optional<TokensPerSecond> speed() const { return speed_; }
@@ -124,6 +127,8 @@ class Observer {
     bool has_told_loss_ = false;
     bool has_told_idle_ = false;
     bool has_told_budget_ = false;
+    Usd others_cost_;
+    int nodes_ = 1;
     double warned_ = 0;  ///< share of the budget that was warned of
     std::optional<double> loss_;
     std::optional<TokensPerSecond> speed_;

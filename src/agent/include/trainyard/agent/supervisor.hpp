@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "trainyard/agent/checkpoints.hpp"
+#include "trainyard/agent/group_watch.hpp"
 #include "trainyard/agent/imds.hpp"
 #include "trainyard/agent/machine.hpp"
 #include "trainyard/agent/observer.hpp"
@@ -24,11 +25,12 @@ struct Settings {
     bool has_keep = false;
     Policy policy;
     std::optional<ProgressPattern> pattern;
-    std::optional<ImdsSettings> imds;  ///< nullopt: not watched
-    ObserverSettings observer;
-    std::optional<Seconds> planned_step;  ///< of the plan, to compare with
-    doc::Node plan;                       ///< of it, for the record
-    std::optional<int> metrics_port;      ///< on loopback; 0: any free one
+    std::optional<ImdsSettings> imds;         ///< nullopt: not watched
+    std::optional<GroupWatchSettings> group;  ///< nullopt: this node alone
+    ObserverSettings observer;                ///< of a group: the price of this node
+    std::optional<Seconds> planned_step;      ///< of the plan, to compare with
+    doc::Node plan;                           ///< of it, for the record
+    std::optional<int> metrics_port;          ///< on loopback; 0: any free one
     std::string words;   ///< of the user, as JSON: what `trainyard resume` runs again
     std::string folder;  ///< that they were typed in
     int display = -1;    ///< descriptor that the command's output is copied to; -1: none

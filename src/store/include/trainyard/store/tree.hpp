@@ -14,6 +14,7 @@ struct TreeFile {
     std::string path;  ///< relative, components joined by "/"; any bytes but NUL
     std::uint64_t size = 0;
     std::int64_t modified_ns = 0;
+    std::uint64_t inode = 0;
     bool operator==(const TreeFile&) const = default;
 };
 

@@ -28,5 +28,10 @@ NeuronDevices neuron_devices(const std::string& root = "");
 std::optional<std::string> ec2_instance_type(const std::string& root = "");
 /// Whether a TCP port can be listened at, on all addresses.
 bool is_port_free(int port);
+/// One that nothing listens at now; 0: none.
+int free_port();
+/// The IP address that other machines reach this one at: of the interface that leads outside, else
+/// 127.0.0.1.
+std::string own_address();
 
 }  // namespace trainyard::sys
