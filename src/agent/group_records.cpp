@@ -1,4 +1,5 @@
-// The objects that nodes leave for each other, as JSON; docs/reference/nodes.md.
+// The objects that nodes leave for each other, and what one keeps of its place, as JSON;
+// docs/reference/nodes.md.
 
 #include <array>
 
@@ -170,6 +171,32 @@ Result<Generation> read_generation(std::string_view text, std::string_view file)
     if (missing.empty()) missing = in.missing();
     if (!missing.empty()) return refuse(*root, "a generation without " + missing);
     return g;
+}
+
+std::string write_place(const GroupPlace& p) {
+    Node root = head("trainyard.place");
+    root.set("generation", p.generation).set("rank", p.rank).set("nodes", p.nodes);
+    root.set("first_address", p.first_address).set("first_port", p.first_port);
+    root.set("from", p.from).set("is_shared", p.is_shared).set("reason", p.reason);
+    return doc::write_json(root);
+}
+
+Result<GroupPlace> read_place(std::string_view text, std::string_view file) {
+    const auto root = parse(text, file, "trainyard.place");
+    if (!root) return root.error();
+    GroupPlace p;
+    Reader in(*root);
+    in.integer("generation", p.generation);
+    in.integer("rank", p.rank);
+    in.integer("nodes", p.nodes);
+    in.text("first_address", p.first_address);
+    in.integer("first_port", p.first_port);
+    in.integer("from", p.from);
+    in.flag("is_shared", p.is_shared);
+    in.text("reason", p.reason);
+    if (!in.missing().empty())
+        return refuse(*root, "a place in a generation without " + in.missing());
+    return p;
 }
 
 }  // namespace trainyard::agent

@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "machine_bench.hpp"
+
 namespace trainyard::agent {
 namespace {
 
@@ -61,15 +63,7 @@ class Board {
     void lose(const std::string& name) { nodes_.at(name).is_alive = false; }
     template <typename T>
     std::optional<T> take(const std::string& name) {
-        auto& told = nodes_.at(name).told;
-        for (auto at = told.begin(); at != told.end(); ++at) {
-            if (auto* found = std::get_if<T>(&*at)) {
-                T taken = *found;
-                told.erase(at);
-                return taken;
-            }
-        }
-        return std::nullopt;
+        return take_first<T>(nodes_.at(name).told);
     }
     std::vector<std::string> names() const {
         std::vector<std::string> all;
@@ -362,6 +356,24 @@ TEST(GroupRecords, AreReadBackAsWritten) {
     EXPECT_EQ(*back, g);
     EXPECT_EQ(back->rank_of("b", "u"), 1);
     EXPECT_FALSE(back->rank_of("b", "t")) << "another life of that name";
+}
+
+TEST(GroupRecords, ThePlaceIsReadBackToo) {
+    GroupPlace p;
+    p.generation = 4;
+    p.rank = 1;
+    p.nodes = 3;
+    p.first_address = "10.0.0.1";
+    p.first_port = 29500;
+    p.from = 40;
+    p.is_shared = true;
+    p.reason = "one node joined";
+    const auto back = read_place(write_place(p), "x");
+    ASSERT_TRUE(back);
+    EXPECT_EQ(write_place(*back), write_place(p));
+    EXPECT_EQ(back->from, 40);
+    EXPECT_TRUE(back->is_shared);
+    EXPECT_FALSE(read_place("", "x"));
 }
 
 TEST(GroupRecords, RefuseWhatIsNone) {

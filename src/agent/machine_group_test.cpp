@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "trainyard/agent/machine.hpp"
+#include "machine_bench.hpp"
 
 namespace trainyard::agent {
 namespace {
@@ -19,28 +19,14 @@ GroupPlace place(int generation, int rank, std::int64_t from = -1) {
     return p;
 }
 
-/// A machine of a group, with a hand on the clock.
-class Member {
+/// A machine of a group.
+class Member : public MachineBench {
   public:
-    explicit Member(int rank = 1) : machine(policy(), {}, 1), rank_(rank) {}
+    explicit Member(int rank = 1) : MachineBench(policy()), rank_(rank) {}
     static Policy policy() {
         Policy p;
         p.has_checkpoints = p.has_store = p.has_group = true;
         return p;
-    }
-    void feed(const Event& event) {
-        for (Action& a : machine.handle(event, time)) actions.push_back(std::move(a));
-    }
-    template <typename T>
-    std::optional<T> take() {
-        for (auto at = actions.begin(); at != actions.end(); ++at) {
-            if (auto* found = std::get_if<T>(&*at)) {
-                T taken = *found;
-                actions.erase(at);
-                return taken;
-            }
-        }
-        return std::nullopt;
     }
     /// Works in generation 1.
     void start() {
@@ -50,10 +36,6 @@ class Member {
         actions.clear();
     }
     void end(int code) { feed(event::Ended{{Kind::exited, code}}); }
-
-    Machine machine;
-    Instant time = 1000 * kSecond;
-    std::vector<Action> actions;
 
   private:
     int rank_;

@@ -5,26 +5,25 @@
 #include <cerrno>
 #include <csignal>
 
+#include "machine_bench.hpp"
+
 namespace trainyard::agent {
 namespace {
 
 using Kind = AttemptOutcome::Kind;
 using Phase = Machine::Phase;
 
-/// The machine with a hand on the clock. What it asked for is kept until it is taken.
-class Bench {
+/// The machine of one node.
+class Bench : public MachineBench {
   public:
     explicit Bench(Policy policy = standard(), Memory memory = {})
-        : machine(policy, std::move(memory), 1) {}
+        : MachineBench(policy, std::move(memory)) {}
 
     static Policy standard() {
         Policy p;
         p.has_checkpoints = true;
         p.has_store = true;
         return p;
-    }
-    void feed(const Event& event) {
-        for (Action& a : machine.handle(event, time)) actions.push_back(std::move(a));
     }
     /// Lets the time pass; the machine gets a Tick when it asked for one.
     void pass(Seconds t) {
@@ -36,17 +35,6 @@ class Bench {
             feed(event::Tick{});
         }
         time = end;
-    }
-    template <typename T>
-    std::optional<T> take() {
-        for (auto at = actions.begin(); at != actions.end(); ++at) {
-            if (auto* found = std::get_if<T>(&*at)) {
-                T taken = *found;
-                actions.erase(at);
-                return taken;
-            }
-        }
-        return std::nullopt;
     }
     bool said(const std::string& event) const {
         for (const Action& a : actions) {
@@ -67,10 +55,6 @@ class Bench {
         pass(10 * kMinute);
         if (machine.phase() == Phase::preparing) feed(event::Prepared{"dir", from, from});
     }
-
-    Machine machine;
-    Instant time = 1000 * kSecond;
-    std::vector<Action> actions;
 };
 
 TEST(Machine, ACommandThatEndsWellEndsTheRun) {

@@ -5,7 +5,6 @@
 #include <algorithm>
 
 #include "supervision.hpp"
-#include "trainyard/doc/node.hpp"
 #include "trainyard/sys/machine.hpp"
 
 namespace trainyard::agent {
@@ -13,33 +12,6 @@ namespace trainyard::agent {
 namespace {
 
 constexpr Seconds kNeighbours = 2 * kSecond;  ///< between looks for the marks of other nodes
-
-std::string write_place(const GroupPlace& p) {
-    doc::Node n = doc::Node::map();
-    n.set("generation", p.generation).set("rank", p.rank).set("nodes", p.nodes);
-    n.set("first_address", p.first_address).set("first_port", p.first_port);
-    n.set("from", p.from).set("is_shared", p.is_shared).set("reason", p.reason);
-    return doc::write_json(n);
-}
-
-std::optional<GroupPlace> read_place(const std::string& text) {
-    const auto root = doc::parse_json(text, "state.db");
-    if (!root || !root->is(doc::Node::Kind::map)) return std::nullopt;
-    GroupPlace p;
-    const auto integer = [&](const char* key, auto& into) {
-        const doc::Node* n = root->find(key);
-        if (n != nullptr) into = static_cast<std::decay_t<decltype(into)>>(n->as_integer());
-    };
-    integer("generation", p.generation);
-    integer("rank", p.rank);
-    integer("nodes", p.nodes);
-    integer("first_port", p.first_port);
-    integer("from", p.from);
-    if (const doc::Node* n = root->find("first_address")) p.first_address = n->text();
-    if (const doc::Node* n = root->find("is_shared")) p.is_shared = n->as_bool();
-    if (const doc::Node* n = root->find("reason")) p.reason = n->text();
-    return p;
-}
 
 /// The endings that hold for every node; a node that is taken away, or whose own disk or network
 /// fails, leaves alone.
@@ -81,8 +53,9 @@ void Supervisor::meet_group() {
 }
 
 void Supervisor::recall_place() {
-    place_ = read_place(journal_.get("place").value_or(""));
-    if (!place_) return;
+    const auto place = read_place(journal_.get("place").value_or(""), settings_.state);
+    if (!place) return;  // of no generation yet
+    place_ = *place;
     prepared_ = place_->generation;
     machine_->adopt_generation(*place_);
 }

@@ -89,45 +89,60 @@ std::optional<std::string> ec2_instance_type(const std::string& root) {
     return line_of(place + "product_name");
 }
 
+namespace {
+
+sockaddr_in ipv4(std::uint32_t host, int port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(host);
+    address.sin_port = htons(static_cast<std::uint16_t>(port));
+    return address;
+}
+
+// The socket interface takes every family as sockaddr.
+const sockaddr* plain(const sockaddr_in& address) {
+    return reinterpret_cast<const sockaddr*>(&address);
+}
+
+/// What the kernel bound the socket to; nullopt: nothing.
+std::optional<sockaddr_in> name_of(const Descriptor& socket) {
+    sockaddr_in address{};
+    socklen_t size = sizeof address;
+    if (::getsockname(socket.get(), reinterpret_cast<sockaddr*>(&address), &size) != 0) {
+        return std::nullopt;
+    }
+    return address;
+}
+
+}  // namespace
+
 bool is_port_free(int port) {
     const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
     const int yes = 1;
     ::setsockopt(socket.get(), SOL_SOCKET, SO_REUSEADDR, &yes, sizeof yes);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_ANY);
-    address.sin_port = htons(static_cast<std::uint16_t>(port));
-    // The socket interface takes every family as sockaddr.
-    return ::bind(socket.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) == 0 &&
+    const sockaddr_in address = ipv4(INADDR_ANY, port);
+    return ::bind(socket.get(), plain(address), sizeof address) == 0 &&
            ::listen(socket.get(), 1) == 0;
 }
 
 int free_port() {
     const Descriptor socket(::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_ANY);
-    socklen_t size = sizeof address;
-    auto* any = reinterpret_cast<sockaddr*>(&address);
-    if (::bind(socket.get(), any, size) != 0) return 0;
-    if (::getsockname(socket.get(), any, &size) != 0) return 0;
-    return ntohs(address.sin_port);
+    const sockaddr_in any = ipv4(INADDR_ANY, 0);
+    if (::bind(socket.get(), plain(any), sizeof any) != 0) return 0;
+    const auto bound = name_of(socket);
+    return bound ? ntohs(bound->sin_port) : 0;
 }
 
 std::string own_address() {
     const Descriptor socket(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
     constexpr std::uint32_t kDocumentation = 0xC0000201;  // 192.0.2.1, RFC 5737: never in use
-    address.sin_addr.s_addr = htonl(kDocumentation);
-    address.sin_port = htons(9);
-    socklen_t size = sizeof address;
-    auto* any = reinterpret_cast<sockaddr*>(&address);
+    const sockaddr_in outside = ipv4(kDocumentation, 9);
     // A datagram socket sends nothing when it is connected: the kernel only chooses the interface.
-    if (::connect(socket.get(), any, size) != 0) return "127.0.0.1";
-    if (::getsockname(socket.get(), any, &size) != 0) return "127.0.0.1";
+    if (::connect(socket.get(), plain(outside), sizeof outside) != 0) return "127.0.0.1";
+    const auto bound = name_of(socket);
+    if (!bound) return "127.0.0.1";
     std::array<char, INET_ADDRSTRLEN> text{};
-    ::inet_ntop(AF_INET, &address.sin_addr, text.data(), text.size());
+    ::inet_ntop(AF_INET, &bound->sin_addr, text.data(), text.size());
     return text.data();
 }
 

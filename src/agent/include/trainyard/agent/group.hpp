@@ -77,6 +77,9 @@ std::string write_node_record(const NodeRecord& record);
 Result<NodeRecord> read_node_record(std::string_view text, std::string_view file);
 std::string write_generation(const Generation& generation);
 Result<Generation> read_generation(std::string_view text, std::string_view file);
+/// For the node's own journal.
+std::string write_place(const GroupPlace& place);
+Result<GroupPlace> read_place(std::string_view text, std::string_view file);
 
 struct GroupSettings {
     std::string self;
